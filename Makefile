@@ -7,7 +7,7 @@ RUN    := .venv-run/bin
 SOURCES := $(shell find src rust/src rust/build.rs -name '*.py' -o -name '*.pyi' -o -name '*.rs' \
              -o -name '*.cpp' -o -name '*.h' -o -name '*.sv' -o -name '*.css' -o -name '*.js' -o -name '*.html')
 
-.PHONY: help setup demo test lint corpus bounds-corpus traces waveforms studies pictures units wheel install-test fuzz mutants soak signals bench page page-tests docs lock clean
+.PHONY: help setup demo test test-all lint corpus bounds-corpus traces waveforms studies pictures units wheel install-test fuzz mutants soak signals bench page page-tests docs lock clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /  make \1\t/p' Makefile | expand -t 18
@@ -49,7 +49,10 @@ lint: setup      ## style, types, layers, words
 	$(BIN)/lint-imports --no-cache
 	cargo fmt --manifest-path rust/Cargo.toml --check
 
-test: lint page-tests ## everything that CI runs
+test: lint page-tests ## lint, the page's tests, and all tests but the long ones
+	$(BIN)/pytest -n 2 --dist worksteal --quick
+
+test-all: lint page-tests ## the same with all tests, which is what CI runs
 	$(BIN)/pytest -n 2 --dist worksteal
 
 # The page's own tests, where there is a Node.js that can install what they need.

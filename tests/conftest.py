@@ -3,6 +3,7 @@
 import secrets
 import signal
 import threading
+from collections import Counter
 
 import pytest
 from hypothesis import settings
@@ -24,6 +25,28 @@ def pytest_configure(config: pytest.Config) -> None:
         fresh = config.getoption("hypothesis_profile", None) == "thorough"
         # Workers of a parallel run get that of the run that starts them.
         config.option.hypothesis_seed = str(secrets.randbelow(10**9) if fresh else SEED)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--quick`."""
+    parser.addoption("--quick", action="store_true", help="leave out what is marked `long`")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without the long tests, if so asked; of those marked `keep_one_in` some cases are left."""
+    if not config.getoption("quick"):
+        return
+    cases: Counter[str] = Counter()
+    left, out = [], []
+    for item in items:
+        mark = item.get_closest_marker("long")
+        function = item.nodeid.partition("[")[0]
+        every = mark.kwargs.get("keep_one_in") if mark else 1
+        kept = every is not None and cases[function] % every == 0
+        cases[function] += 1
+        (left if kept else out).append(item)
+    config.hook.pytest_deselected(items=out)
+    items[:] = left
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -84,6 +84,7 @@ def test_who_is_over_early_waits_for_who_ends_last(arms: Profile) -> None:
     assert (wait.times, wait.cycles) == (1, 5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [3, 6])
 def test_other_lengths_take_as_long_as_foretold(seed: int, tmp_path: Path) -> None:
     found = foretell(seed, tmp_path, most=2)

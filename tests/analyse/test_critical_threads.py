@@ -87,6 +87,7 @@ def test_the_slack_is_the_last_delay_that_costs_nothing(
 # Runs.
 
 
+@pytest.mark.long(keep_one_in=3)
 def test_each_event_is_as_late_as_what_it_waits_for(profile: Profile) -> None:
     graph = thread_graph(profile)
     assert graph.cycles == profile.cycles
@@ -178,6 +179,7 @@ def test_without_the_times_of_waits_two_are_not_known(profile: Profile) -> None:
         assert found.parallel == known.parallel
 
 
+@pytest.mark.long
 def test_an_ideal_memory_is_what_transfer_is_about() -> None:
     """A run with a memory that answers at once takes about as long as T0 of the other one."""
     program = compile_c(PROGRAMS / "gesummv.c")

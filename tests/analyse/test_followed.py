@@ -29,6 +29,7 @@ def check(rule: str, plain: Profile, followed: int, rewritten: Profile) -> None:
         assert len(found.places) == len(said[name].places)
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("case", CALYX, ids=lambda case: f"{case.rule} {case.name}")
 def test_calyx(case: CalyxCase, tmp_path: Path) -> None:
     plain, followed, rewritten = (
@@ -37,6 +38,7 @@ def test_calyx(case: CalyxCase, tmp_path: Path) -> None:
     check(case.rule, plain, followed.cycles, rewritten)
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("case", BOUNDS, ids=lambda case: case.name)
 def test_bounds(case: Case) -> None:
     plain, followed, rewritten = (
@@ -61,6 +63,7 @@ def test_the_page_has_what_was_recorded(case: Case) -> None:
     assert row in PAGE.read_text("utf-8").splitlines(), "benches/bench_advice.py --recorded"
 
 
+@pytest.mark.long
 def test_a_recorded_profile_is_what_a_run_gives() -> None:
     """One of them is made anew: what is recorded is of this compiler."""
     case = next(case for case in HLS if case.rule == "blocking" and case.program == "distances")

@@ -55,6 +55,7 @@ def test_a_threads_time_is_the_runs(version: str) -> None:
         assert thread_time(profile, 0)["start"] < 5 < thread_time(profile, 0)["end"]
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("version", LADDER)
 def test_bounds_lie_below_what_was_measured(version: str) -> None:
     program = compile_c(ROOT / f"examples/hls/gemm/{version}.c", defines={"DIM": "32"})

@@ -65,6 +65,7 @@ FOLLOWED = {
 }
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("study", FOLLOWED)
 def test_the_papers_studies(study: str) -> None:
     before, after, rule, exact = FOLLOWED[study]
@@ -145,6 +146,7 @@ def generated(example: str, program: str, data: str, folder: Path, *arguments: s
     return profile_program(folder / program, folder / data).profile
 
 
+@pytest.mark.long
 def test_the_neural_network(tmp_path: Path) -> None:
     """Section 8.1: groups of fixed length in four lanes, which save their cycles side by side."""
     slow, fast = (

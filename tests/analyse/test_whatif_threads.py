@@ -33,6 +33,7 @@ def foretold(profile: Profile, *changes: str) -> tuple[int, ...]:
     return retimed(profile, parse_lengths(profile, changes)).totals
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CHOSEN)
 def test_what_stays_takes_as_long(profiles: dict[str, Profile], name: str) -> None:
     profile = profiles[name]
@@ -41,6 +42,7 @@ def test_what_stays_takes_as_long(profiles: dict[str, Profile], name: str) -> No
     assert foretold(profile, "start cost = 100", "memory latency = 26") == (profile.cycles,)
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("name", CHOSEN)
 def test_another_memory_is_as_simulated(profiles: dict[str, Profile], name: str) -> None:
     profile = profiles[name]
@@ -60,6 +62,7 @@ def test_another_host_is_as_simulated(profiles: dict[str, Profile]) -> None:
     assert abs(told - real) < 0.05 * real < 0.1 * (profile.cycles - real)
 
 
+@pytest.mark.long
 def test_another_team_is_as_simulated(profiles: dict[str, Profile]) -> None:
     """Each thread follows its own list: half of the team follows two lists each."""
     profile, program = profiles["chase"], PROGRAMS / "chase.c"

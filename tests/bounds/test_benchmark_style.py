@@ -121,6 +121,7 @@ def suite(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long(keep_one_in=3)
 @pytest.mark.parametrize(
     ("defines", "sizes"),
     [

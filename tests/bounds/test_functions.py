@@ -58,6 +58,7 @@ def run(text: str, **options: object) -> Bounds:
     return estimate("k.c", text=text, kernel="kernel", **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.long(keep_one_in=3)
 @pytest.mark.parametrize("text", [OUTLINED, RETURNING, LEVELS])
 def test_the_same_statements_in_other_forms(text: str) -> None:
     assert both(text) == both(PLAIN)
@@ -268,6 +269,7 @@ def chain(length: int, body: str) -> str:
     return "\n".join([*lines, kernel])
 
 
+@pytest.mark.long
 def test_calls_that_double_with_each_function() -> None:
     found = run(chain(10, "return g(x) + g(x + 1);"), verify=True)
     assert differences(found) == []
@@ -275,6 +277,7 @@ def test_calls_that_double_with_each_function() -> None:
         run(chain(40, "return g(x) + g(x + 1);"))
 
 
+@pytest.mark.long
 def test_calls_too_deep_in_each_other() -> None:
     assert differences(run(chain(300, "return g(x) + 1;"), verify=True)) == []
     with pytest.raises(SourceError, match="too deep in each other; split them"):

@@ -15,6 +15,7 @@ def same(text: str, **options: int) -> Outcome:
     return outcome
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_nests(seed: int) -> None:
     same(Writer(seed).kernel())
@@ -45,6 +46,7 @@ def test_a_product_of_many_firings() -> None:
 
 
 # Where skipping must end, or must not begin.
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize(
     ("body", "skips"),
     [

@@ -6,6 +6,7 @@ from collections import Counter
 from functools import partial
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -79,6 +80,7 @@ def test_both_estimates_are_those_of_the_definitions(kernel: Kernel, read: int, 
         assert profile.cycles == one.cycles
 
 
+@pytest.mark.long
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(kernels())
 def test_estimates_between_the_bounds(kernel: Kernel) -> None:
@@ -98,6 +100,7 @@ def test_estimates_between_the_bounds(kernel: Kernel) -> None:
         assert (end.cycles, end.firings) == (bound.cycles, bound.firings)
 
 
+@pytest.mark.long
 @settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
 @given(kernels())
 def test_the_ends_of_the_curve_are_the_bounds(kernel: Kernel) -> None:
@@ -140,6 +143,7 @@ def test_edges_and_critical_path(kernel: Kernel) -> None:
             assert by_operand == sum(cycles for _, cycles in wait.producers)
 
 
+@pytest.mark.long
 @settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
 @given(kernels())
 def test_little_memory_changes_resolution_only(kernel: Kernel) -> None:

@@ -54,6 +54,7 @@ def test_every_program_is_expected() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.futil")) == sorted(EXPECTED)
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("name", EXPECTED)
 def test_the_result_is_what_the_program_means(name: str) -> None:
     expected = EXPECTED[name]
@@ -66,6 +67,7 @@ def test_the_result_is_what_the_program_means(name: str) -> None:
     assert contents(run(name, CONFIGURATIONS["no optimisation"])) == expected["memories"]
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("name", [n for n, e in EXPECTED.items() if e["correction"]])
 def test_without_its_correction_it_is_not(name: str) -> None:
     expected = EXPECTED[name]
@@ -78,6 +80,7 @@ def test_without_its_correction_it_is_not(name: str) -> None:
         assert without.cycles != expected["cycles"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "released"),
     [("later_run", "cell-share"), ("continuous_component", "static-inference")],
@@ -123,6 +126,7 @@ def test_a_static_invoke_wants_its_pass(tmp_path: Path, capfd: pytest.CaptureFix
     assert stock_run(program, None, CalyxOptions()).cycles == 2
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("seed", range(3000, 3006))
 def test_random_programs_leave_what_they_mean(seed: int, tmp_path: Path) -> None:
     program = generate(seed)

@@ -19,6 +19,7 @@ for instrument in (True, False):
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", ["ref_component", "internal_memories"])
 def test_every_compilation_gives_the_same_text(program: str) -> None:
     command = [sys.executable, "-c", CODE, str(PROGRAMS / f"{program}.futil")]

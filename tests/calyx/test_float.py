@@ -63,6 +63,7 @@ def files(folder: Path, width: int) -> tuple[Path, Path]:
     return source, values
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [32, 64])
 def test_every_operation_is_exact_and_as_long_as_main_has_it(tmp_path, width) -> None:
     source, data = files(tmp_path, width)

@@ -44,6 +44,7 @@ component main() -> () {
 """
 
 
+@pytest.mark.long
 def test_two_writers_whose_order_a_rewrite_changes_are_rejected(tmp_path: Path) -> None:
     program, data = tmp_path / "writers.futil", tmp_path / "writers.json"
     program.write_text(TWO_WRITERS)
@@ -58,6 +59,7 @@ def test_two_writers_whose_order_a_rewrite_changes_are_rejected(tmp_path: Path) 
     assert tried.verdict.startswith("memories differ: m[0] is 2, the original 1")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_rewrites_by_construction_keep_the_memories_of_random_programs(seed: int) -> None:
     counts, problems = check(seed, 2, own=seed == 1)

@@ -88,6 +88,7 @@ def wrong_compiler(folder: Path, name: str) -> CalyxOptions:
 
 # Of these the pass alone can be left out; what lowers cannot, and is found between its neighbours.
 # CYCLESCOPE_WHOLE=1 tries them all, and not every second one.
+@pytest.mark.long
 @pytest.mark.parametrize("name", list(MUTATIONS)[:: 1 if os.environ.get("CYCLESCOPE_WHOLE") else 2])
 def test_a_wrong_pass_is_named(name: str, tmp_path: Path) -> None:
     program, data = files(tmp_path, PROGRAM, 4)
@@ -120,6 +121,7 @@ def test_a_right_compiler_is_not_accused(tmp_path: Path) -> None:
     assert verify_program(program, data, stock=judgement.optimised).holds
 
 
+@pytest.mark.long
 def test_what_depends_on_timing_is_no_fault_of_a_pass(tmp_path: Path) -> None:
     program, data = files(tmp_path, RACE, 1)
     judgement = judge_program(program, data, CalyxOptions())
@@ -130,6 +132,7 @@ def test_what_depends_on_timing_is_no_fault_of_a_pass(tmp_path: Path) -> None:
     assert "depend on timing" in judgement.explanation
 
 
+@pytest.mark.long
 def test_what_depends_on_a_port_that_nothing_drives_is_no_fault_of_a_pass(tmp_path: Path) -> None:
     program, data = files(tmp_path, UNDRIVEN, 1)
     judgement = judge_program(program, data, CalyxOptions())
@@ -240,6 +243,7 @@ def test_the_command_compares(
     assert main([*run, "--verify", "--expect", "absent.expect"]) == 2
 
 
+@pytest.mark.long
 def test_a_wrong_compiler_fails_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -76,6 +76,7 @@ def cycles_by_name(profile: Profile) -> dict[str, list[int]]:
     return {name: sorted(cycles) for name, cycles in found.items()}
 
 
+@pytest.mark.long(keep_one_in=3)
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
 def test_a_counted_loop_has_no_gaps(tmp_path: Path, options: CalyxOptions) -> None:
     program, data = tmp_path / "p.futil", tmp_path / "d.json"
@@ -99,6 +100,7 @@ def test_a_counted_loop_has_no_gaps(tmp_path: Path, options: CalyxOptions) -> No
         assert set(range(one, after_last + 1)) <= steps
 
 
+@pytest.mark.long(keep_one_in=3)
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
 def test_a_repeat_that_is_all_of_the_control_counts_outside_its_body(
     tmp_path: Path, options: CalyxOptions

@@ -44,6 +44,7 @@ def test_1_a_repeated_single_enable_runs_so_many_times() -> None:
     assert int(active_cycles(found)[repeats].sum()) == 10
 
 
+@pytest.mark.long(keep_one_in=3)
 @pytest.mark.parametrize("name", ["static_repeat", "sync_shared_condition", "sync_pair"])
 def test_2_no_count_and_no_memory_changes(name: str) -> None:
     assert verify_program(PROGRAMS / f"{name}.futil", PROGRAMS / f"{name}.json").holds

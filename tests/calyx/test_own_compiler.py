@@ -86,6 +86,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize(("name", "configuration"), WAYS)
 def test_the_profile_is_that_of_the_built_in_compiler(
     compiler: OwnCompiler, name: str, configuration: str
@@ -101,6 +102,7 @@ def test_the_profile_is_that_of_the_built_in_compiler(
     assert own.profile.meta.tools["calyx binary"] == f"sha256 {compiler.digest}"
 
 
+@pytest.mark.long
 def test_measuring_moves_no_cycle(compiler: OwnCompiler) -> None:
     options = CalyxOptions(compiler=compiler)
     program, data = PROGRAMS / "sync_pair.futil", PROGRAMS / "sync_pair.json"

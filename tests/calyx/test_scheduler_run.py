@@ -32,6 +32,7 @@ def cycles_of(variant: str, folder: Path) -> int:
     return run.profile.cycles
 
 
+@pytest.mark.long
 def test_every_rewrite_is_right_and_faster_than_the_one_before(tmp_path: Path) -> None:
     steps = ("par", "nested", "wired", "static", "merged")
     cycles = [cycles_of(variant, tmp_path) for variant in steps]

@@ -14,6 +14,7 @@ PAGES = ROOT / "docs" / "studies"
 STUDIES = runpy.run_path(str(ROOT / "scripts" / "studies.py"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["static-promotion", "resource-sharing", "neural-network"])
 def test_a_page_says_what_was_measured(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "pages"
@@ -48,6 +49,7 @@ def test_filling_twice_changes_nothing() -> None:
     assert STUDIES["fill"](once, {"a": None, "t": None}) == once
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("disable", [(), ("cell-share",)])
 def test_three_products_are_right(disable: tuple[str, ...], tmp_path: Path) -> None:
     folder = ROOT / "examples" / "calyx" / "three_products"

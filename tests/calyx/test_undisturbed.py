@@ -58,6 +58,7 @@ def values(memories: dict[str, dict[str, Any]]) -> Any:
     return exact({name: memory["data"] for name, memory in memories.items()})
 
 
+@pytest.mark.long(keep_one_in=5)
 @pytest.mark.parametrize(("name", "configuration"), CASES)
 def test_measuring_changes_nothing_and_the_profile_adds_up(name: str, configuration: str) -> None:
     program, data = PROGRAMS / f"{name}.futil", PROGRAMS / f"{name}.json"

@@ -296,6 +296,7 @@ def messages() -> Iterator[tuple[Path, str]]:
                     yield file, text.value
 
 
+@pytest.mark.long
 def test_remedies_name_options_that_exist() -> None:
     known = {flag for command in ALL.values() for one in options(command)
              for flag in (*one.opts, *one.secondary_opts)}  # fmt: skip

@@ -130,6 +130,7 @@ def test_an_output_that_is_a_link_to_no_file(tmp_path: Path, leads: str, says: s
     assert link.is_symlink()
 
 
+@pytest.mark.long
 def test_ctrl_c_while_it_starts_is_no_traceback(tmp_path: Path) -> None:
     for moment in range(12):
         with subprocess.Popen(

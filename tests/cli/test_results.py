@@ -58,6 +58,7 @@ def other() -> str:
     return profile("other.cyc", *OWN)
 
 
+@pytest.mark.long
 def test_memories_are_kept_as_digests() -> None:
     (memory,) = cyclescope.load(right()).meta.memories
     assert (memory.memory, memory.wrong) == ("m", False)
@@ -69,6 +70,7 @@ def test_memories_are_kept_as_digests() -> None:
     assert wrong.after != memory.after
 
 
+@pytest.mark.long
 def test_vary_marks_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     run = ["calyx", "p.futil", "--data", "d.json", *OWN, "--vary", "comb-prop", "-o", "v.cyc"]
     assert main(run) == 6
@@ -106,6 +108,7 @@ def test_a_wrong_run_has_no_figures() -> None:
     assert front([failed, best], [Objective("cycles")]) == [best]
 
 
+@pytest.mark.long
 def test_a_sweep_judges_its_runs(capsys: pytest.CaptureFixture[str]) -> None:
     Path("s.toml").write_text(
         '[study]\ncommand = "calyx"\ninput = "p.futil"\n'

@@ -92,6 +92,7 @@ def test_an_error_that_a_library_put_in_an_interrupts_place_is_an_interrupt(
         signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.long(keep_one_in=3)
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_run_leaves_a_profile_and_no_process(tmp_path: Path, stop: int) -> None:
     program, made, scratch = tmp_path / "e.futil", tmp_path / "e.cyc", tmp_path / "scratch"

@@ -11,6 +11,7 @@ import pytest
 BENCHES = Path(__file__).parents[2] / "benches"
 
 
+@pytest.mark.long
 def test_the_sum_by_hand_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BENCHES))
     monkeypatch.delitem(sys.modules, "bench_by_hand", raising=False)
@@ -23,6 +24,7 @@ def test_the_sum_by_hand_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tool.simulated.sources.keys() > {"mac_region.v"}
 
 
+@pytest.mark.long
 def test_a_wrong_sum_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BENCHES))
     monkeypatch.delitem(sys.modules, "bench_by_hand", raising=False)

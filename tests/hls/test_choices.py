@@ -177,6 +177,7 @@ int main(void) {
 }
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
 def test_pointers_lead_into_what_they_are_given(text: str) -> None:
     made = in_one_memory(HEAD + text)
@@ -184,6 +185,7 @@ def test_pointers_lead_into_what_they_are_given(text: str) -> None:
         interpreted_as_native(made, host)
 
 
+@pytest.mark.long
 def test_they_are_hardware() -> None:
     assert measure(compile_c("p.c", text=HEAD + STENCIL)).agrees
 

@@ -60,6 +60,7 @@ def test_each_iteration_takes_place_once_in_each_instance(schedule: str, threads
         chunks(who, least)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("host_compiler")
 @pytest.mark.parametrize(("schedule", "threads"), [("dynamic, 2", 3), ("guided", 4)])
 def test_so_it_does_in_hardware_with_any_memory(schedule: str, threads: int) -> None:
@@ -89,6 +90,7 @@ int main(void) {
 """
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("host_compiler")
 def test_threads_end_together_where_iterations_are_uneven() -> None:
     cycles = {

@@ -133,6 +133,7 @@ def test_the_profile_has_the_clock(
     assert cyclescope.load(again).meta.period_ps == 5000
 
 
+@pytest.mark.long
 def test_a_given_clock_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = stand_in(monkeypatch)
     out = tmp_path / "p.cyc"

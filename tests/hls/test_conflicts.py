@@ -153,6 +153,7 @@ def test_places_say_what_pairs_say(first: int) -> None:
     assert min(sum(m) for m in zip(*met, strict=True)) > 20
 
 
+@pytest.mark.long
 def test_random_programs_say_what_pairs_say() -> None:
     for seed in range(20):
         compared(device_text(generate(seed), 2), f"seed{seed}.c")

@@ -42,6 +42,7 @@ def walked(program: Program, arrays: dict[str, bytes], scalars: list[int]) -> No
     assert after == interpret(program.region, arrays, scalars)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(2000, 2080, 40))
 def test_random_programs_hold_no_surprises(first: int) -> None:
     for seed in range(first, first + 40):

@@ -149,6 +149,7 @@ def _said(folder: Path) -> str:
     return ran.stdout
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_the_verilog_keeps_the_rules(model: MemoryModel, tmp_path: Path) -> None:
     streams = _streams(len(repr(model)))

@@ -40,6 +40,7 @@ def test_the_end_of_the_program_stops_the_region(call: str) -> None:
         run(30, -1)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("host_compiler")
 def test_so_it_does_in_hardware() -> None:
     program = compile_c("e.c", text=TEXT.replace("CALL", "exit(3)"))

@@ -166,6 +166,7 @@ int main(void) {
 """
 
 
+@pytest.mark.long
 def test_pointers_into_one_block_have_one_memory() -> None:
     joined: tuple[tuple[str, ...], ...] = ()
     for expected in (("a", "b"), ("a", "b", "c"), ("own", "d")):
@@ -202,6 +203,7 @@ int main(void) {{ {kind} s = 0; float a[8] = {{0}};
 """
 
 
+@pytest.mark.long
 def test_a_region_that_hangs_or_crashes_natively_is_left_to_the_hardware(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -129,6 +129,7 @@ int main(void) { int s = 3;
 }  # fmt: skip
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
 def test_both_judges_can_be_asked_of(text: str) -> None:
     for found in judged(compile_c("h.c", text=HEAD + text)):
@@ -177,6 +178,7 @@ def test_a_judge_that_crashes_says_so() -> None:
     assert second == type(second)(Judge.HOST)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "where"),
     [("volatile int k = 0; while (k == 0); a[0] = 1;", "h.c:6: "), ("", "h.c: ")],
@@ -212,6 +214,7 @@ int main(void) {
 """
 
 
+@pytest.mark.long
 def test_addresses_say_nothing() -> None:
     program = compile_c("h.c", text=HEAD + ADDRESSES)
     assert all(j.prints_alike and not j.differing for j in judged(program))

@@ -198,6 +198,7 @@ def test_there_are_enough_timings() -> None:
     assert len(TIMINGS) >= 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [n for n in PAIRS if not n.endswith("plain")])
 def test_synchronised_threads_see_only_what_they_may(name: str, seen: list[Results]) -> None:
     assert [forbidden(name, results) for results in seen] == [0] * len(seen)

@@ -122,6 +122,7 @@ def test_reordering_helps_where_latency_varies() -> None:
     assert ordered > 1.25 * free
 
 
+@pytest.mark.long
 def test_hardware_for_teams_of_any_size() -> None:
     steps = [(5 * i + 1) % 64 for i in range(64)]
     for threads in (1, 3):
@@ -162,6 +163,7 @@ def nest() -> Machine:
     return build(region(m, (a, out), 8))
 
 
+@pytest.mark.long
 @every_way
 def test_loops_in_loops_and_side_by_side(team: int, memory: MemoryModel, in_order: bool) -> None:
     a = [5, -3, 100, 7, 9, 11]
@@ -197,6 +199,7 @@ def reverse() -> Machine:
     return build(region(m, (a, out, buf), 8))
 
 
+@pytest.mark.long
 @every_way
 def test_local_arrays(team: int, memory: MemoryModel, in_order: bool) -> None:
     a = [1000 * i + 17 for i in range(64)]
@@ -237,6 +240,7 @@ def counting(*, barrier: bool = True) -> Machine:
     return build(region(m, (total, seen), 8, locks=1, barriers=1))
 
 
+@pytest.mark.long
 @every_way
 def test_critical_sections_and_barriers(team: int, memory: MemoryModel, in_order: bool) -> None:
     out = going(counting(), {"sum": [100], "seen": [0] * 8}, team, memory, in_order)
@@ -245,6 +249,7 @@ def test_critical_sections_and_barriers(team: int, memory: MemoryModel, in_order
     assert ints(out.arrays["seen"]) == [total] * team + [0] * (8 - team)
 
 
+@pytest.mark.long
 def test_a_barrier_that_not_all_reach() -> None:
     with pytest.raises(
         RunError, match=r"by_hand.c:1: deadlock .* thread 0 waits in the barrier"
@@ -314,6 +319,7 @@ UNITS = [
 ]
 
 
+@pytest.mark.long
 @every_way
 def test_units(team: int, memory: MemoryModel, in_order: bool) -> None:
     arrays = {"out": [0] * 8, "rest": [0] * 8, "rounded": [0] * 8}
@@ -360,6 +366,7 @@ def preload() -> Machine:
     return build(region(m, (a, out, buf), 8))
 
 
+@pytest.mark.long
 @every_way
 def test_copies(team: int, memory: MemoryModel, in_order: bool) -> None:
     a = [random.Random(3).randrange(1 << 20) + i for i in range(160)]

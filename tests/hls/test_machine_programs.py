@@ -26,6 +26,7 @@ CHOSEN = {
 WAYS = [(MemoryModel(), False), (MemoryModel(seed=5, stall=50), False), (MemoryModel(seed=6), True)]
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("name", CHOSEN)
 def test_a_program_computes_in_hardware_what_it_does_natively(name: str) -> None:
     program = compile_c(FOLDER / f"{name}.c", threads=CHOSEN[name])
@@ -44,6 +45,7 @@ def test_a_program_computes_in_hardware_what_it_does_natively(name: str) -> None
         assert not differences(program, native.outputs, run.arrays)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [4])
 def test_a_random_program_computes_in_hardware_what_its_graphs_say(seed: int) -> None:
     kernel = generator.generate(seed)

@@ -127,6 +127,7 @@ def test_a_run_that_is_cut_has_a_profile_and_no_results(source: Path, tmp_path: 
     check_laws(profile)
 
 
+@pytest.mark.long
 def test_totals_do_not_depend_on_the_sampling_period(source: Path) -> None:
     compiled = compile_c(source)
     profiles = [measure(compiled, period=p).profile for p in (1, 7, 100_000)]
@@ -154,6 +155,7 @@ def test_totals_do_not_depend_on_the_sampling_period(source: Path) -> None:
         assert (spins == shown).all()
 
 
+@pytest.mark.long
 def test_units_of_their_own_and_models_give_the_same_run(source: Path) -> None:
     compiled = compile_c(source)
     model, real = measure(compiled), measure(compiled, unit_rtl=True)
@@ -169,6 +171,7 @@ def test_starting_threads_takes_time(source: Path) -> None:
     assert 3 * 5000 < slow.run.cycles < 3 * 5000 + 2000
 
 
+@pytest.mark.long
 def test_a_profile_holds_what_the_arrays_were(tmp_path: Path) -> None:
     whole = TEXT.replace("s = 0, t[4];", "s = 0; int t[4];").replace("%g %g", "%g %d")
     one, other = tmp_path / "one.c", tmp_path / "other.c"
@@ -256,6 +259,7 @@ def test_memory_models(tmp_path: Path) -> None:
     assert isinstance(told.exception, DataError)
 
 
+@pytest.mark.long
 def test_a_program_without_profile_leaves_no_capture(source: Path) -> None:
     machine = machine_of(compile_c(source))
     arrays = {"a": bytes(256), "s": bytes(4), "t": bytes(16)}
@@ -264,6 +268,7 @@ def test_a_program_without_profile_leaves_no_capture(source: Path) -> None:
     assert run.capture is None
 
 
+@pytest.mark.long
 def test_a_printed_nan_has_any_sign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "nan.c"
     path.write_text("""
@@ -296,6 +301,7 @@ def test_memory_that_a_full_disk_cut_is_no_memory(tmp_path: Path, missing: int) 
         _read_back(tmp_path, layout)
 
 
+@pytest.mark.long
 def test_the_exported_testbench_is_the_one_that_ran(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ WARNINGS = {"last_private": 1, "threads": 4, "teams": 1, "one_thread": 2}
 pytestmark = pytest.mark.usefixtures("host_compiler")
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("name", WARNINGS)
 def test_a_nested_region_computes_what_it_does_natively(name: str) -> None:
     program = compile_c(FOLDER / f"{name}.c")
@@ -30,6 +31,7 @@ def test_a_nested_region_computes_what_it_does_natively(name: str) -> None:
                 assert not differences(program, native.outputs, outputs)
 
 
+@pytest.mark.long
 def test_so_it_does_in_hardware() -> None:
     found = measure(compile_c(FOLDER / "threads.c"))
     assert all(not j.differing and not j.why_not for j in found.judgements)

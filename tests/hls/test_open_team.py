@@ -51,6 +51,7 @@ def test_the_condition_of_a_team_is_the_hosts_to_evaluate(directive: str) -> Non
         assert not differences(program, reach.outputs, found)
 
 
+@pytest.mark.long
 def test_so_it_is_in_hardware() -> None:
     measured = measure(compile_c("t.c", text=TEXT.replace("DIRECTIVE", COMBINED)))
     assert len(measured.runs) == 2

@@ -237,6 +237,7 @@ int main(void) {
 }
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
 def test_pointers_in_memory_lead_to_what_they_point_to(text: str) -> None:
     made = in_one_memory(HEAD + text)
@@ -247,6 +248,7 @@ def test_pointers_in_memory_lead_to_what_they_point_to(text: str) -> None:
         assert (stdout, status) == (native.stdout, native.status)
 
 
+@pytest.mark.long
 def test_they_are_hardware() -> None:
     result = measure(compile_c("p.c", text=HEAD + DIFFUSION))
     assert result.agrees

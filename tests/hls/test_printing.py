@@ -32,6 +32,7 @@ int main(void) {
 """
 
 
+@pytest.mark.long
 def test_the_host_prints_what_the_region_has() -> None:
     result = measure(compile_c(PROGRAM))
     assert result.agrees
@@ -41,6 +42,7 @@ def test_the_host_prints_what_the_region_has() -> None:
     assert b'three: "3"\t100%\na[ 3] = 9     d 1.500 ffffff0000000000\nodd\n' in result.stdout
 
 
+@pytest.mark.long
 def test_threads_print_in_any_order_each_line_once() -> None:
     result = measure(compile_c("k.c", text=TEAM))
     assert result.agrees

@@ -73,6 +73,7 @@ def captured(run: HardwareRun, on: Machine, period: int) -> Profile:
     )
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("name", CHOSEN)
 def test_the_trace_is_the_truth_and_changes_no_result(name: str) -> None:
     on = machine(name, UnitOptions(name, period=64))
@@ -129,6 +130,7 @@ def with_one_more(profile: Profile) -> Profile:
     return replace(profile, series=(more, *profile.series[1:]))
 
 
+@pytest.mark.long
 def test_the_period_changes_no_total() -> None:
     name, found = CHOSEN[0], []
     for options in (
@@ -146,6 +148,7 @@ def test_the_period_changes_no_total() -> None:
     assert max(len(s) for s in profile.series) > profile.cycles // 32
 
 
+@pytest.mark.long
 def test_counters_may_have_their_own_sampling_periods() -> None:
     name, own = CHOSEN[0], {"bytes read": 256, "row misses": 768, "memory requests": 768}
     on = machine(name, UnitOptions(name, period=128, periods=own))
@@ -228,6 +231,7 @@ def test_command_line(
 LIMITS = (1, 50, 700, 2500)
 
 
+@pytest.mark.long
 def test_a_run_that_is_cut_shows_what_came_before() -> None:
     name = CHOSEN[0]
     on = machine(name, UnitOptions(name, period=64, line_bits=256, time_bits=9))
@@ -265,6 +269,7 @@ def test_a_run_that_is_cut_shows_what_came_before() -> None:
     assert differences(program, native.outputs, run.arrays) == []
 
 
+@pytest.mark.long
 def test_cycles_are_the_profiles_in_all_places(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -303,6 +308,7 @@ def test_a_run_that_is_cut_from_the_command_line(
     assert "run cut" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_a_run_that_is_interrupted_shows_what_came_before() -> None:
     """Ctrl-C: the simulation lets the profiling unit write what it has."""
     program = compile_c(GEMM, threads=4, defines={"DIM": "64"})
@@ -324,6 +330,7 @@ def test_a_run_that_is_interrupted_shows_what_came_before() -> None:
     assert any(len(series) for series in profile.series)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("on_full", ["stop", "wrap"])
 def test_a_full_region_from_the_command_line(
     on_full: str,
@@ -341,6 +348,7 @@ def test_a_full_region_from_the_command_line(
     assert "DATA LOSS: cycle of unknown state" in said
 
 
+@pytest.mark.long
 def test_more_loops_than_a_word_has_bits() -> None:
     body = "".join(f"for (int i = 0; i < 2; i++) a[i] += {k};\n" for k in range(70))
     text = f"int main(void) {{ int a[2] = {{0}};\n#pragma omp target map(a)\n{{{body}}} }}"

@@ -58,6 +58,7 @@ def test_an_endless_region_says_what_it_has_shown() -> None:
     assert "of t (r.c:6)" in found("while (!s)\nt++;")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("host_compiler")
 def test_an_access_out_of_range_comes_with_the_race_that_may_lead_there() -> None:
     program = compile_c("r.c", text=f"{HEAD}t++;\na[64 + (t & 7)] = 1;\n}}\n}}\n")

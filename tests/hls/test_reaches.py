@@ -43,6 +43,7 @@ def program(text: str) -> Program:
     return compile_c("h.c", text=HEAD + text)
 
 
+@pytest.mark.long
 def test_each_time_runs_and_the_profile_has_them_one_after_another() -> None:
     result = measure(program(CHAIN))
     assert result.agrees
@@ -71,6 +72,7 @@ def test_more_often_than_allowed_the_host_runs_it() -> None:
     assert (len(result.runs), result.native.reached, result.left) == (2, 4, 2)
 
 
+@pytest.mark.long
 def test_the_profiling_unit_writes_each_run() -> None:
     result = measure(program(CHAIN), unit=UnitOptions("h.c"), times=3)
     assert result.agrees
@@ -99,6 +101,7 @@ def test_a_wrong_result_of_any_time_is_seen() -> None:
                 assert [d.split(":")[0] for d in one.differing] == [f"run {wrong + 1}"]
 
 
+@pytest.mark.long
 def test_static_locals_keep_what_the_run_before_left() -> None:
     result = measure(
         program("""\
@@ -117,6 +120,7 @@ int main(void) {
     assert result.stdout == b"".join(b"in the region: %d\n%d\n" % (n, n) for n in (41, 42, 43))
 
 
+@pytest.mark.long
 def test_what_goes_wrong_in_a_later_run_is_said() -> None:
     text = """\
 int main(void) {

@@ -125,6 +125,7 @@ def test_functions_that_call_themselves_or_each_other_compute_what_the_host_says
     assert not differences(program, native.outputs, found)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("host_compiler")
 def test_each_thread_of_the_hardware_has_its_own_stack() -> None:
     text = region("a[omp_get_thread_num()] = fib(3 + omp_get_thread_num());")

@@ -138,6 +138,7 @@ def test_programs_are_scheduled_by_the_rules(source: Path) -> None:
     check(compile_c(source))
 
 
+@pytest.mark.long(keep_one_in=3)
 @pytest.mark.parametrize("first", range(1000, 1060, 20))
 def test_random_programs_are_scheduled_by_the_rules(first: int) -> None:
     for seed in range(first, first + 20):

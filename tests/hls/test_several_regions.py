@@ -28,6 +28,7 @@ int main(void) {
 PLACES = {6: "step", 7: "step", 11: "main", 13: "main"}
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("line", PLACES)
 def test_a_line_chooses_the_region(line: int) -> None:
     program = compile_c("k.c", text=TEXT, region=line)

@@ -7,6 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 import cyclescope
 from cyclescope.analyse import team
 
@@ -19,6 +21,7 @@ def rows(table: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
 
 
+@pytest.mark.long
 def test_pi_and_the_tables(tmp_path: Path) -> None:
     pages, work = tmp_path / "pages", tmp_path / "work"
     pages.mkdir()

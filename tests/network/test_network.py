@@ -121,6 +121,7 @@ void kernel(int a[5], int b[5], int c[5]) {
 """
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize(
     "text", [DOT, OPERATIONS, GATHER, CHAIN], ids=["dot", "operations", "gather", "chain"]
 )
@@ -129,11 +130,13 @@ def test_every_firing_gives_what_it_gives_in_the_native_run(text: str) -> None:
     assert sum(station.count for station in network.stations) > 10
 
 
+@pytest.mark.long(keep_one_in=3)
 @pytest.mark.parametrize("seed", [3, 8, 21])
 def test_random_affine_kernels(seed: int) -> None:
     compare(Maker(seed).text())
 
 
+@pytest.mark.long(keep_one_in=3)
 @pytest.mark.parametrize("kernel", ["atax", "trisolv", "jacobi_1d"])
 def test_in_order_kernels_of_the_table_take_what_the_bound_says(kernel: str) -> None:
     folder = "examples/bounds/polybench"
@@ -154,6 +157,7 @@ def test_a_reordering_buffer_costs_no_cycle_in_a_recurrence() -> None:
     assert simulate(network, hardware).cycles == bounds.absolute.cycles
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("read", "write"), [(1, 0), (0, 1), (2, 3)])
 def test_stages_take_what_the_calibration_says(read: int, write: int) -> None:
     bounds = bounds_of(DOT, calibration=Calibration(read=read, write=write))
@@ -229,6 +233,7 @@ void kernel(double a[6], float b[6], int c[6]) {
 """
 
 
+@pytest.mark.long
 def test_functions_agree_to_rounding_and_nothing_else_may_differ() -> None:
     """The host's library rounds some results the other way: such are told from mistakes."""
     bounds = bounds_of(FUNCTIONS)
@@ -270,6 +275,7 @@ def test_the_timing_by_which_depths_are_found_is_that_of_the_hardware() -> None:
     assert set(seen) == {"as fast", "slower", "deadlock"}, seen
 
 
+@pytest.mark.long
 def test_one_token_less_costs_cycles_or_is_a_deadlock(mean: Measurement) -> None:
     tried = 0
     for number, depth in enumerate(mean.depths.tokens):
@@ -320,6 +326,7 @@ def test_the_profile_obeys_the_laws_and_says_why_processes_wait(mean: Measuremen
     assert "mean[j]" in waited
 
 
+@pytest.mark.long(keep_one_in=3)
 @pytest.mark.parametrize("kernel", ["atax", "durbin", "reg_detect"])
 def test_the_critical_path_is_that_of_the_bounds(kernel: str) -> None:
     """In order both take the same cycles: each process that limits one limits the other as much."""
@@ -411,6 +418,7 @@ def lint(folder: Path, modules: list[str]) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 def test_the_command_writes_hardware_and_its_profile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -152,6 +152,7 @@ def test_results_are_within_the_promise(mpfr, operation, width) -> None:
     assert most > 0.4
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("width", [32, 64])
 @pytest.mark.parametrize("operation", sorted(FUNCTIONS))
 def test_what_is_computed_is_what_the_hardware_does(operation, width) -> None:

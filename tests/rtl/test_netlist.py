@@ -43,6 +43,7 @@ def outputs(module: Module, expressions: Expressions) -> dict[str, object]:
     return references
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("simulator", ["verilator", "icarus"])
 def test_expressions_mean_in_verilog_what_they_mean_in_python(tmp_path, simulator) -> None:
     for seed in range(1 if simulator == "verilator" else 3):

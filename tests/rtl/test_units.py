@@ -140,6 +140,7 @@ def wrong(output) -> dict[str, int]:
     return counts(output)
 
 
+@pytest.mark.long
 def test_units_agree_with_the_host(units) -> None:
     originals = {u.name for u in variants()} - LONG
     assert originals < set(units)

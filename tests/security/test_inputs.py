@@ -75,6 +75,7 @@ WITH_NUMBERS = (
 SLOW = ("kernel", "openmp")
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("name", WITH_NUMBERS)
 def test_a_number_becomes_another(name: str, tmp_path: Path) -> None:
     """Of 5,000 digits, with an exponent that fills the memory, not finite, of another script."""

@@ -206,6 +206,7 @@ def test_secrets_in_the_environment(
 # Limits hold whatever else does.
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("confine", [Confine.AUTO, Confine.OFF])
 def test_limit_of_time(attempts: Path, own: Path, confine: Confine) -> None:
     started = time.monotonic()
@@ -215,6 +216,7 @@ def test_limit_of_time(attempts: Path, own: Path, confine: Confine) -> None:
     assert time.monotonic() - started < 10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("confine", [Confine.AUTO, Confine.OFF])
 def test_limit_of_memory(attempts: Path, own: Path, confine: Confine) -> None:
     with trusting(Trust(confine)):
@@ -225,6 +227,7 @@ def test_limit_of_memory(attempts: Path, own: Path, confine: Confine) -> None:
         assert tried(attempts, own, "memory", "20").stdout == b"done\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("confine", [Confine.AUTO, Confine.OFF])
 def test_limit_of_tasks(attempts: Path, own: Path, confine: Confine) -> None:
     with trusting(Trust(confine)):

@@ -57,6 +57,7 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (folder / "p.cyc").read_bytes()
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("what", NAMES)
 def test_a_name_made_to_be_misread(
     what: str, profile: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -389,6 +389,7 @@ def cyclescope(
     return done.returncode, done.stderr.splitlines()
 
 
+@pytest.mark.long(keep_one_in=4)
 @needs_all
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_with_the_mechanism_on(row: Row, tmp_path: Path) -> None:
@@ -400,6 +401,7 @@ def test_with_the_mechanism_on(row: Row, tmp_path: Path) -> None:
     assert not list(tmp_path.rglob(MADE))
 
 
+@pytest.mark.long(keep_one_in=4)
 @needs_all
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_with_the_mechanism_off(row: Row, tmp_path: Path) -> None:
@@ -416,6 +418,7 @@ def test_with_the_mechanism_off(row: Row, tmp_path: Path) -> None:
 LACKS = {"Landlock": LANDLOCK, "seccomp": SECCOMP}
 
 
+@pytest.mark.long
 @needs_all
 @pytest.mark.skipif(not SECCOMP, reason="the number of the call is not known for this processor")
 @pytest.mark.parametrize("lacking", LACKS)

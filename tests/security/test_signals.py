@@ -33,6 +33,7 @@ print(tally.wrong)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("verbs", [["calyx", "export"], ["bounds", "report"]], ids="-".join)
 def test_signals(verbs: list[str]) -> None:
     assert VERBS.keys() >= set(verbs)
@@ -43,6 +44,7 @@ def test_signals(verbs: list[str]) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.long
 def test_soak(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "scripts/soak.py"), "--rounds", "3", "--seed", "1"]
     # A cache of its own: what other tests put into theirs is no growth.

@@ -68,6 +68,7 @@ def test_wrong_verilog_is_named_with_its_place(compiler, text: str, says: str) -
         build(Design("main", {"main.sv": text}))
 
 
+@pytest.mark.long
 def test_a_failed_build_leaves_nothing(compiler, cache) -> None:
     for _ in range(2):
         with pytest.raises(ToolError):
@@ -140,6 +141,7 @@ def test_a_compiler_that_has_a_library_of_atomic_operations_links_it_if_needed(
     assert libraries["hasnot"] == libraries["knows_no_such"] == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", ["clang++", "g++"])
 def test_a_design_is_linked_by_each_compiler(program: str, monkeypatch, cache, countdown) -> None:
     if not shutil.which(program):

@@ -106,6 +106,7 @@ def expanded(capture: Capture) -> dict[str, dict[str, list[int]]]:
     }
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_capture_is_what_the_design_prints(compiler, seed: int) -> None:
     design, wanted = random_design(seed)

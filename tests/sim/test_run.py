@@ -88,6 +88,7 @@ def test_done_in_the_last_allowed_cycle_is_complete(countdown, data_for) -> None
         run(build(countdown()), data=data_for(5), cycle_limit=-1)
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize(
     ("body", "reason", "says"),
     [
@@ -156,6 +157,7 @@ def test_ctrl_c_ends_the_run_and_not_the_caller(endless) -> None:
     assert 0 < seen[0][1] < seen[1][1]
 
 
+@pytest.mark.long
 def test_a_design_that_hangs_within_a_cycle_is_ended_too(endless, monkeypatch) -> None:
     monkeypatch.setattr(_run, "GRACE_SECONDS", 0.5)
     built = build(endless("while (n > 3000000) begin CODE = CODE + 1; end".replace("CODE", "n")))

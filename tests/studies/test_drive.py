@@ -168,6 +168,7 @@ def test_a_damaged_record_is_made_anew() -> None:
     assert json.loads(record.read_text())["digest"] == first[0].digest
 
 
+@pytest.mark.long
 def test_a_run_that_takes_too_long_is_ended() -> None:
     Path("k.c").write_text(KERNEL.replace("i++", "i += A[i] == A[i] ? 0 : 1"))
     Path("s.toml").write_text(STUDY.replace('"k.c"', '"k.c"\ntime_limit = 2'))
@@ -230,6 +231,7 @@ def slowly(call: Callable[[Trial], Outcome]) -> Callable[[Trial], Outcome]:
     return waiting
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 def test_a_cluster_of_three_one_killed_on_the_way() -> None:
     distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")

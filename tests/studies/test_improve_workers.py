@@ -24,6 +24,7 @@ int main(void) {
 """
 
 
+@pytest.mark.long
 def test_a_calyx_program_is_measured_without_its_folder(tmp_path: Path) -> None:
     home = tmp_path / "home"
     (home / "parts").mkdir(parents=True)
@@ -43,6 +44,7 @@ def test_a_calyx_program_is_measured_without_its_folder(tmp_path: Path) -> None:
     assert broken.failure.startswith("does not compile")
 
 
+@pytest.mark.long
 def test_a_kernel_is_measured_without_its_folder(tmp_path: Path) -> None:
     home = tmp_path / "home"
     (home / "sub").mkdir(parents=True)
@@ -57,6 +59,7 @@ def test_a_kernel_is_measured_without_its_folder(tmp_path: Path) -> None:
     assert not here.failure
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 def test_a_cluster_finds_what_is_found_here(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")

@@ -52,6 +52,7 @@ int main(void) {
 """
 
 
+@pytest.mark.long
 def test_the_bandwidth_of_a_shared_memory_is_a_rung_of_its_own(tmp_path: Path) -> None:
     source = tmp_path / "triangle.c"
     source.write_text(KERNEL)
@@ -65,6 +66,7 @@ def test_the_bandwidth_of_a_shared_memory_is_a_rung_of_its_own(tmp_path: Path) -
     assert limited["3 threads"] > alone["3 threads"]
 
 
+@pytest.mark.long
 def test_the_ladder_of_a_program_of_threads(tmp_path: Path) -> None:
     source = tmp_path / "triangle.c"
     source.write_text(KERNEL)
@@ -102,6 +104,7 @@ def test_the_ladder_of_a_program_of_threads(tmp_path: Path) -> None:
         measure_ladder(tmp_path / "none.c")
 
 
+@pytest.mark.long
 def test_the_ladder_of_one_thread_and_two_loops(tmp_path: Path) -> None:
     source = tmp_path / "two.c"
     source.write_text(
@@ -229,6 +232,7 @@ int main(void) { for (int i = 0; i < 6; i++) x[i] = i; kernel(); return y[1] != 
 """
 
 
+@pytest.mark.long
 def test_bounds_of_statements_lead_to_those_of_operations(tmp_path: Path) -> None:
     source, plain = tmp_path / "serial.c", tmp_path / "plain.c"
     source.write_text(SERIAL.replace("REGION", "#pragma omp target map(to: A, x) map(from: y)"))
@@ -249,6 +253,7 @@ def test_bounds_of_statements_lead_to_those_of_operations(tmp_path: Path) -> Non
     assert -(36 + 6) <= gaps["reading and writing"] <= -30
 
 
+@pytest.mark.long
 def test_without_bounds_of_statements_it_says_why(tmp_path: Path) -> None:
     source = tmp_path / "triangle.c"
     source.write_text(KERNEL)

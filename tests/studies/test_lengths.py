@@ -31,6 +31,7 @@ component main() -> () {
 """
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize(
     ("name", "changes", "disable"),
     [
@@ -51,6 +52,7 @@ def test_what_is_foretold_is_simulated(
     assert simulated_lengths(profile, lengths, program, data) == found
 
 
+@pytest.mark.long
 def test_a_static_group_is_idle_in_the_cycles_that_are_added(tmp_path: Path) -> None:
     program, data = tmp_path / "static.futil", tmp_path / "static.json"
     program.write_text(STATIC)
@@ -111,6 +113,7 @@ component main() -> () {
 """
 
 
+@pytest.mark.long
 def test_a_static_if_is_as_long_as_its_longer_branch(tmp_path: Path) -> None:
     program, data = tmp_path / "branches.futil", tmp_path / "branches.json"
     program.write_text(STATIC_IF)

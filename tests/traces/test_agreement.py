@@ -56,6 +56,7 @@ def both(program: str) -> tuple[list[Cycle], list[Cycle]]:
     return cycles(run.profile), cycles(import_petal(RUNS / program))
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize(
     "program",
     [

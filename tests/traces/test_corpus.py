@@ -28,6 +28,7 @@ def profile(name: str) -> Profile:
     return import_petal(CORPUS / name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CYCLES)
 def test_every_cycle_of_the_run_is_there(name: str) -> None:
     result = profile(name)

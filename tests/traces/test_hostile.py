@@ -41,6 +41,7 @@ def shown(profile: Profile) -> list[list[tuple[str, ...]]]:
     return [sorted(profile.stack(p) for p in profile.forest[t].tolist()) for t in trees]
 
 
+@pytest.mark.long
 def test_cut_at_every_byte_it_is_shorter_and_says_so(tmp_path: Path) -> None:
     write_run(tmp_path)
     whole = import_petal(tmp_path)
@@ -162,6 +163,7 @@ def attempt_fst(folder: Path, content: bytes) -> Profile | None:
     return profile
 
 
+@pytest.mark.long
 def test_a_damaged_fst_is_read_or_refused(tmp_path: Path) -> None:
     # Each attempt is two processes; a full sweep of cuts and flips was run once by hand.
     chance = random.Random(5)
@@ -190,6 +192,7 @@ def test_what_an_fst_announces_is_checked_first(
         import_signals(path, ["top.state"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("crime", "says", "limits"),
     [

@@ -41,6 +41,7 @@ def test_there_are_ten_producers() -> None:
     assert len({path.parent for path in FILES}) == 10
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("path", FILES, ids=IDS)
 def test_the_same_states_from_every_producer(path: Path) -> None:
     names = full_names(path, "count", "state", "busy")
@@ -72,6 +73,7 @@ def test_states_by_their_names(file: str) -> None:
     ]
 
 
+@pytest.mark.long(keep_one_in=3)
 @pytest.mark.parametrize("folder", ["icarus", "ghdl", "yosys"])
 def test_one_run_in_several_forms(folder: str) -> None:
     found = {}

@@ -232,6 +232,7 @@ def test_both_pictures_zoom_together(browser: Browser, tmp_path: Path) -> None:
     page.close()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium (Debian: apt install chromium)")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_page_has_landmarks_and_is_walked_by_keys(

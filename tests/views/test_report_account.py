@@ -135,6 +135,7 @@ PROFILES: dict[str, Callable[[Path], Profile]] = {
 }
 
 
+@pytest.mark.long(keep_one_in=4)
 @in_browser
 @pytest.mark.parametrize("kind", PROFILES)
 def test_the_page_s_flame_graph_of_tracks_is_the_still_one(
@@ -179,6 +180,7 @@ def _uses(seen: Seen) -> dict[str, int]:
     }
 
 
+@pytest.mark.long(keep_one_in=4)
 @in_browser
 @pytest.mark.parametrize("kind", PROFILES)
 def test_the_page_has_the_summary_s_account(

@@ -40,6 +40,7 @@ def _cells(seen: Seen, part: str) -> list[dict[str, str]]:
     return [dict(zip(names, row, strict=False)) for row in rows]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("profile", [large_profile(20), load(ROWS)], ids=["calyx", "hls"])
 def test_figures_are_those_of_the_command(profile: Profile, show: Callable[..., Seen]) -> None:
     seen = show(("p", profile))
@@ -115,6 +116,7 @@ def test_the_lane_shows_the_path(show: Callable[..., Seen]) -> None:
     assert "highlighted: critical path" in seen.text("chosen")
 
 
+@pytest.mark.long
 def test_sliders_say_what_the_command_says(show: Callable[..., Seen]) -> None:
     profile = large_profile(20)
     seen = show(("p", profile))

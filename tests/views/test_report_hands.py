@@ -152,6 +152,7 @@ def test_a_hot_path_leads_to_all_views(page: Page) -> None:
         assert "pointed" in (rows[row].get_attribute("class") or "")
 
 
+@pytest.mark.long(keep_one_in=3)
 def test_a_table_s_row_leads_to_all_views(page: Page) -> None:
     for kind in page.locator("#tables .choice button").all():
         kind.click()
@@ -178,6 +179,7 @@ def test_a_line_of_source_leads_to_all_views(page: Page) -> None:
         page.keyboard.press("Escape")
 
 
+@pytest.mark.long(keep_one_in=3)
 def test_a_link_to_a_line_leads_to_it(page: Page) -> None:
     for link in page.locator("a.place:visible").all()[:6]:
         text = link.inner_text()
@@ -193,6 +195,7 @@ def test_a_link_to_a_line_leads_to_it(page: Page) -> None:
         assert page.locator("#source select").last.input_value() == text.rsplit(":", 1)[0]
 
 
+@pytest.mark.long
 def test_a_site_of_advice_leads_to_all_views(pages: dict[str, Page]) -> None:
     seen = 0
     for kind in KINDS:
@@ -279,6 +282,7 @@ def _steps(page: Page) -> list[Callable[[], None]]:
     ]
 
 
+@pytest.mark.long(keep_one_in=3)
 def test_the_address_keeps_all_and_back_undoes(page: Page) -> None:
     states, addresses = [page.evaluate(STATE)], [page.url]
     for step in _steps(page):
@@ -307,6 +311,7 @@ def test_the_address_keeps_all_and_back_undoes(page: Page) -> None:
     assert page.evaluate(STATE) == states[1]
 
 
+@pytest.mark.long
 def test_a_drag_and_a_word_are_one_step_each(pages: dict[str, Page]) -> None:
     page = _fresh(pages["calyx"])
     box = timeline_box(page)
@@ -365,6 +370,7 @@ def test_the_headline_says_what_it_holds_for(page: Page) -> None:
         assert page.locator("#ladder [data-part=whole-run]").count() == 1
 
 
+@pytest.mark.long(keep_one_in=3)
 def test_one_search_for_all_views(page: Page) -> None:
     assert page.get_by_role("searchbox").count() == 1
     page.keyboard.press("/")
@@ -508,6 +514,7 @@ def test_a_hundred_and_twenty_levels_fit_a_screen(browser: Browser, tmp_path: Pa
         assert page.locator(".focused").evaluate("e => e.offsetHeight") < 400
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize(
     ("kind", "width", "dark"),
     [("calyx", 390, True), *((k, *s) for k in ("small", "bounds", "hls") for s in SIZES)],

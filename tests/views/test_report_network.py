@@ -182,6 +182,7 @@ def test_the_page_says_what_limits(show: Callable[..., Seen]) -> None:
     assert seen.quiet()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium (Debian: apt install chromium)")
 @pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core in web/node_modules (`make page`)")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -271,6 +271,7 @@ def test_ladders_side_by_side(show: Callable[..., Seen]) -> None:
     assert not seen.complaints
 
 
+@pytest.mark.long
 def test_tables_say_what_the_tables_say(show: Callable[..., Seen]) -> None:
     profile = large_profile(20)
     seen = show(("p", profile))
@@ -305,6 +306,7 @@ def test_lines_say_what_the_lines_say(show: Callable[..., Seen]) -> None:
         assert cells[-1] == f"text of line {line.line}"
 
 
+@pytest.mark.long
 def test_profiles_side_by_side(show: Callable[..., Seen]) -> None:
     one, two = large_profile(12), large_profile(20)
     seen = show(("one", one), ("two", two))

@@ -123,6 +123,7 @@ def test_what_is_highlighted_shows_in_all_views(show: Callable[..., Seen]) -> No
     assert seen.page.locator("#source .pointed").count() == 1
 
 
+@pytest.mark.long
 def test_advice_leads_to_what_it_speaks_of(show: Callable[..., Seen]) -> None:
     text = "\n".join(f"text {n}" for n in range(1, 80))
     two = replace(switch_profile(), sources={"switch.futil": text, "other.futil": text})

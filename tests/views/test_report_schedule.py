@@ -143,6 +143,7 @@ def test_what_was_waited_follows_the_selection(show: Callable[..., Seen]) -> Non
     assert seen.quiet()
 
 
+@pytest.mark.long
 @NEEDS
 @pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core in web/node_modules (`make page`)")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
