@@ -46,6 +46,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_shows_what_its_commands_print_and_draw(page: Path, made: dict[str, Any]) -> None:
     found = made[page.name]

@@ -36,6 +36,7 @@ def cycles(text: str, kernel: str = KERNEL) -> tuple[int, int]:
     return found.absolute.cycles, found.unbounded.cycles
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize(
     ("text", "absolute", "unbounded"),
     [

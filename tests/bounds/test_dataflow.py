@@ -137,7 +137,7 @@ SAME = {
 }  # fmt: skip
 
 
-@pytest.mark.long(keep_one_in=4)
+@pytest.mark.long(keep_one_in=10)
 @pytest.mark.parametrize("name", SAME)
 def test_two_ways_to_write_it(name: str) -> None:
     one, other = SAME[name]

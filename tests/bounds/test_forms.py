@@ -125,6 +125,7 @@ def nested(values: list[Any], extents: list[int]) -> list[Any]:
     return [nested(values[n * size : (n + 1) * size], extents[1:]) for n in range(extents[0])]
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize("name", FORMS)
 def test_a_form_has_the_interpreters_outcome(name: str) -> None:
     text = HEAD + FORMS[name]

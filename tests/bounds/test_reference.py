@@ -67,6 +67,7 @@ def compare(found: Estimate, wanted: Outcome) -> None:
     assert found.maximum_parallelism == max(wanted.parallelism.values(), default=0)
 
 
+@pytest.mark.long
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(kernels(), st.integers(1, 3), st.integers(1, 2))
 def test_both_estimates_are_those_of_the_definitions(kernel: Kernel, read: int, write: int) -> None:

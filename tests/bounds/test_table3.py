@@ -36,6 +36,7 @@ def bounds(kernel: str, *, tweak: bool, **options: object) -> Bounds:
     return estimate(source, calibration=calibration, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.long(keep_one_in=5)
 @pytest.mark.parametrize("kernel", sorted(PAPER))
 def test_kernel(kernel: str) -> None:
     found = bounds(kernel, tweak=True)

@@ -204,6 +204,7 @@ def test_synchronised_threads_see_only_what_they_may(name: str, seen: list[Resul
     assert [forbidden(name, results) for results in seen] == [0] * len(seen)
 
 
+@pytest.mark.long
 def test_without_synchronisation_the_timings_show_more(seen: list[Results]) -> None:
     assert any(forbidden("sb_plain", results) for results in seen)
     at = APART * list(LOCKS).index("peterson_plain")

@@ -33,7 +33,7 @@ def test_naive_takes_as_long_as_in_the_paper() -> None:
     assert 6.36 / 1.33 < cycles(VERSIONS[0]) / DIM**3 < 6.36 * 1.33
 
 
-@pytest.mark.long(keep_one_in=4)
+@pytest.mark.long
 @pytest.mark.parametrize(("before", "after"), list(pairwise(VERSIONS)))
 def test_each_step_is_faster(before: str, after: str) -> None:
     assert cycles(after) < cycles(before)

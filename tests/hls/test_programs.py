@@ -29,7 +29,7 @@ def has_openmp() -> str:
     return ""
 
 
-@pytest.mark.long(keep_one_in=5)
+@pytest.mark.long(keep_one_in=15)
 @pytest.mark.parametrize("source", PROGRAMS, ids=lambda p: p.stem)
 def test_a_program_computes_what_it_does_natively(source: Path) -> None:
     if why := has_openmp():

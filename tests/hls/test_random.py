@@ -118,7 +118,7 @@ def agrees(expected: dict[str, bytes], found: dict[str, bytes]) -> str:
     return ", ".join(n for n, kind in RESULTS.items() if not same(kind, expected[n], found[n]))
 
 
-@pytest.mark.long(keep_one_in=4)
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_a_random_program_computes_what_the_host_says(first: int, tmp_path: Path) -> None:
     threads = 1 + first // 50 % 3

@@ -285,6 +285,7 @@ SILENT = [
 ]
 
 
+@pytest.mark.long(keep_one_in=5)
 @pytest.mark.parametrize(("name", "body", "count"), EXACT)
 def test_results_stay(name: str, body: str, count: int, tmp_path: Path) -> None:
     text = program(body)

@@ -133,6 +133,7 @@ def check(program: Program) -> None:
         Check(graph, schedule).run()
 
 
+@pytest.mark.long(keep_one_in=5)
 @pytest.mark.parametrize("source", PROGRAMS, ids=lambda p: p.stem)
 def test_programs_are_scheduled_by_the_rules(source: Path) -> None:
     check(compile_c(source))

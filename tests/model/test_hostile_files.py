@@ -211,7 +211,7 @@ def measured(path: Path) -> tuple[int, float, str]:
     return int(grown), float(seconds), said
 
 
-@pytest.mark.long(keep_one_in=4)
+@pytest.mark.long(keep_one_in=12)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_profile_is_refused_with_little_memory(
     sound: Path, tmp_path: Path, name: str

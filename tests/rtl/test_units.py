@@ -147,6 +147,7 @@ def test_units_agree_with_the_host(units) -> None:
     assert {n: c for n, c in units.items() if n in originals and c} == {}
 
 
+@pytest.mark.long
 def test_logic_without_registers_and_its_exceptions_agree_with_the_host(units) -> None:
     logic = {n: c for n, c in units.items() if re.search(r"_logic(_flags|_early)?$", n)}
     assert {"fdiv32_logic_early", "fmul64_logic_flags", "relations32_logic"} < set(logic)

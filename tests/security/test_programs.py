@@ -389,7 +389,7 @@ def cyclescope(
     return done.returncode, done.stderr.splitlines()
 
 
-@pytest.mark.long(keep_one_in=4)
+@pytest.mark.long(keep_one_in=15)
 @needs_all
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_with_the_mechanism_on(row: Row, tmp_path: Path) -> None:
@@ -401,7 +401,7 @@ def test_with_the_mechanism_on(row: Row, tmp_path: Path) -> None:
     assert not list(tmp_path.rglob(MADE))
 
 
-@pytest.mark.long(keep_one_in=4)
+@pytest.mark.long(keep_one_in=28)
 @needs_all
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_with_the_mechanism_off(row: Row, tmp_path: Path) -> None:

@@ -514,7 +514,7 @@ def test_a_hundred_and_twenty_levels_fit_a_screen(browser: Browser, tmp_path: Pa
         assert page.locator(".focused").evaluate("e => e.offsetHeight") < 400
 
 
-@pytest.mark.long(keep_one_in=4)
+@pytest.mark.long(keep_one_in=10)
 @pytest.mark.parametrize(
     ("kind", "width", "dark"),
     [("calyx", 390, True), *((k, *s) for k in ("small", "bounds", "hls") for s in SIZES)],

@@ -350,6 +350,7 @@ def scheduler() -> tuple[Profile, bytes]:
     return profile, stream.getvalue()
 
 
+@pytest.mark.long(keep_one_in=3)
 def test_a_million_cycles_are_no_burden(
     show: Callable[..., Seen], scheduler: tuple[Profile, bytes]
 ) -> None:

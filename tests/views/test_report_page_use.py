@@ -233,6 +233,7 @@ def test_the_policy_would_stop_what_got_in(show: Callable[..., Seen]) -> None:
     assert any("Content Security Policy" in text for text in seen.complaints)
 
 
+@pytest.mark.long(keep_one_in=4)
 @pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core in web/node_modules (`make page`)")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_no_serious_barrier(show: Callable[..., Seen], dark: bool) -> None:

@@ -198,7 +198,7 @@ impl Taker {
             SignalValueRef::Real(number) => changes.real(number),
         };
         if changes.texts.len() > self.texts {
-            return Err(format!("more than {} values that are no small numbers", self.texts));
+            return Err(format!("more than {} values that are not small numbers", self.texts));
         }
         if let Some(place) = self.place.get(&signal) {
             changes.add(*place, value);
