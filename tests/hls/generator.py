@@ -458,6 +458,83 @@ class _Generator(Teams):
             self.say(1, f"if (left > 1) {value} = {name}(left - 1, {args}, seen);")
         scope.variables[value] = result
 
+    def forks(self, scope: Scope, indent: int) -> None:
+        """A parallel region of a serial program, perhaps in a loop or under a condition."""
+        r = self.r
+        form = r.random()
+        if form < 0.25:
+            self.say(indent, f"if ({self.condition(scope, 1)}) {{")
+            self.fork(scope.inner(), indent + 1)
+            self.say(indent, "}")
+        elif form < 0.55:
+            i = self.name("i")
+            inner = scope.counting(i)
+            self.say(indent, f"for (int32_t {i} = 0; {i} < {r.randint(1, 3)}; {i}++) {{")
+            if r.random() < 0.4:
+                word = r.choice(["continue", "break"])
+                self.say(indent + 1, f"if ({self.condition(inner, 1)}) {word};")
+            self.fork(inner, indent + 1)
+            self.loops += 2
+            self.block(inner, 1, r.randint(0, 2), indent + 1)
+            self.loops -= 2
+            self.say(indent, "}")
+        else:
+            self.fork(scope, indent)
+
+    def fork(self, scope: Scope, indent: int) -> None:
+        """A parallel region: what is around it is shared and read, or each thread's, or joined."""
+        r = self.r
+        inner = Scope(dict(scope.variables), set(scope.variables))
+        inner.variables |= {"me": "int32_t"}
+        some = f"1 + (uint32_t)({self.expr(scope, 'uint32_t', 1)}) % TEAM"
+        clauses = f" num_threads({r.choice(['TEAM', 'TEAM', '1', some])})"
+        if r.random() < 0.15:
+            clauses += f" if({self.condition(scope, 1)})"
+        for name in [n for n in scope.variables if n not in scope.fixed]:
+            if r.random() < 0.3:
+                clauses += f" firstprivate({name})"
+                inner.fixed.discard(name)
+        unsigned = [n for n, k in scope.variables.items() if k in ("uint32_t", "uint64_t")]
+        sums = [n for n in unsigned if n in inner.fixed and n not in scope.fixed][:2]
+        for name in sums:
+            inner.variables.pop(name)
+        if sums:
+            clauses += f" reduction({r.choice('+^')}: {sums[0]})"
+        self.say(0, f"#pragma omp parallel{clauses}")
+        self.say(indent, "{")
+        self.say(indent + 1, "int32_t me = omp_get_thread_num();")
+        for name, (kind, count) in scope.locals.items():
+            value = self.name("v")
+            self.say(indent + 1, f"{kind} {value} = {name}[{self.index(inner, count, 1)}];")
+            inner.variables[value] = kind
+        for name, sort in scope.vectors.items():
+            copy = self.name("w")
+            self.say(indent + 1, f"{sort} {copy} = {name};")
+            inner.vectors[copy] = sort
+        self.declare(inner, indent + 1)
+        own = self.name("v")
+        self.say(indent + 1, f"uint32_t {own} = {self.expr(inner, 'uint32_t', 1)};")
+        inner.variables[own] = "uint32_t"
+        loops, self.loops = self.loops, 0
+        for _ in range(r.randint(1, 4)):
+            if r.random() < 0.4:
+                self.team(inner, indent + 1)
+            else:
+                self.statement(inner, 2, indent + 1)
+        self.loops = loops
+        if sums:
+            op = "^=" if "(^" in clauses else "+="
+            self.say(indent + 1, f"{sums[0]} {op} {self.expr(inner, 'uint32_t', 2)};")
+        if sums[1:]:
+            self.say(0, f"#pragma omp {('critical', 'atomic')[self.seed % 2]}")
+            self.say(indent + 1, f"{sums[1]} += {self.expr(inner, 'uint32_t', 1)};")
+        wide = [n for n, (_, count) in scope.locals.items() if count >= 8]
+        if wide:
+            name = r.choice(wide)
+            self.say(0, "#pragma omp barrier")
+            self.say(indent + 1, f"{name}[me] = {self.expr(inner, scope.locals[name][0], 2)};")
+        self.say(indent, "}")
+
     def kernel(self) -> Kernel:
         r = self.r
         texts = [self.function() for _ in range(r.randint(0, 2))]
@@ -470,12 +547,16 @@ class _Generator(Teams):
             self.say(1, f"{kind} {name} = {self.expr(scope, kind, 2)};")
             scope.variables[name] = kind
         for _ in range(r.randint(3, 9)):
-            if r.random() < 0.2:
+            if self.is_serial and r.random() < 0.5:
+                self.forks(scope, 1)
+            elif not self.is_serial and r.random() < 0.2:
                 self.team(scope, 1)
             else:
                 self.statement(scope, 3, 1)
         for name, kind in OUTS.items():
             self.say(1, f"{name}[me * {OUT}] = {self.expr(scope, kind, 2)};")
+        if self.is_serial:
+            return Kernel(self.seed, functions, "\n".join(self.lines), is_serial=True)
         limit = r.randrange(-100, 100) if r.random() < 0.08 else None
         return Kernel(self.seed, functions, "\n".join(self.lines), limit)
 

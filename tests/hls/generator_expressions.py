@@ -57,6 +57,7 @@ class Expressions:
         self.in_function = False
         self.loops = 0
         self.jumps = True
+        self.is_serial = seed % 6 == 5
         self.lines: list[str] = []
 
     def name(self, base: str) -> str:

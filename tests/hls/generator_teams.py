@@ -24,8 +24,8 @@ class Teams(Constructs):
     def shared_work(self, scope: Scope, indent: int) -> None:
         """All threads together."""
         which: list[Callable[[Scope, int], None]] = [
-            self.open_loop, self.open_loop, self.ordered, self.sections, self.of_each_thread,
-            self.of_the_device,
+            self.open_loop, self.open_loop, self.ordered, self.sections, self.of_the_device,
+            self.ordered if self.is_serial else self.of_each_thread,
         ]  # fmt: skip
         self.r.choice(which)(scope, indent)
 

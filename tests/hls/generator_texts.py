@@ -100,13 +100,15 @@ static inline int64_t picked(int64_t x) { return -x; }
 class Kernel:
     """A random program: its helper functions and its threads' body.
 
-    Where there is a limit, the threads are a team if the number x is above it, else one alone.
+    Where there is a limit, the threads are a team if the number x is above it, else one alone. A
+    serial program is one thread's, with `parallel` regions inside.
     """
 
     seed: int
     functions: str
     body: str
     limit: int | None = None
+    is_serial: bool = False
 
     @property
     def condition(self) -> str:
@@ -136,8 +138,9 @@ def device_text(kernel: Kernel, threads: int) -> str:
         f"#define TEAM {threads}\n{HEAD}{kernel.functions}\n"
         f"uint32_t kernel({_params()}) {{\n"
         + "".join(f"  {kind} {name} = 0;\n" for name, kind in JOINED.items())
-        + f"#pragma omp target parallel map(to: {given})"
-        f" map(tofrom: {results}, {joined}, given[0:{threads + TALLY}]) num_threads({threads})"
+        + f"#pragma omp target{'' if kernel.is_serial else ' parallel'} map(to: {given})"
+        f" map(tofrom: {results}, {joined}, given[0:{threads + TALLY}])"
+        f"{'' if kernel.is_serial else f' num_threads({threads})'}"
         f"{kernel.condition and f' if(parallel: {kernel.condition})'}\n"
         f"  {{\n  int32_t me = omp_get_thread_num();\n{kernel.body}\n  }}\n"
         f"  return {' + '.join(JOINED)};\n}}\n"
@@ -155,7 +158,9 @@ def native_text(kernels: list[Kernel], threads: int) -> str:
             kernel.functions,
             f"static struct joined kernel{kernel.seed}({_params()}) {{",
             *(f"  {kind} {name} = 0;" for name, kind in JOINED.items()),
-            f"#pragma omp parallel num_threads({threads})"
+            ""
+            if kernel.is_serial
+            else f"#pragma omp parallel num_threads({threads})"
             f"{kernel.condition and f' if({kernel.condition})'}",
             "  { int32_t me = omp_get_thread_num();",
             kernel.body,

@@ -1,4 +1,4 @@
-"""Parallel regions inside the region: each has a team of one thread, as natively, and is told."""
+"""Parallel regions inside the region: with teams, or one thread each and a warning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from cyclescope.hls import Host, compile_c, differences, interpret, measure
 
 FOLDER = Path(__file__).parent / "nested"
-WARNINGS = {"last_private": 1, "threads": 4, "teams": 1, "one_thread": 2}
+WARNINGS = {"forks": 0, "last_private": 0, "one_thread": 0, "threads": 4, "teams": 1}
 
 pytestmark = pytest.mark.usefixtures("host_compiler")
 
@@ -31,7 +31,71 @@ def test_a_nested_region_computes_what_it_does_natively(name: str) -> None:
                 assert not differences(program, native.outputs, outputs)
 
 
-@pytest.mark.long
-def test_so_it_does_in_hardware() -> None:
-    found = measure(compile_c(FOLDER / "threads.c"))
+@pytest.mark.long(keep_one_in=2)
+@pytest.mark.parametrize("name", ["forks", "threads"])
+def test_so_it_does_in_hardware(name: str) -> None:
+    found = measure(compile_c(FOLDER / f"{name}.c"))
     assert all(not j.differing and not j.why_not for j in found.judgements)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "threads", "sizes"),
+    [("", 8, 8), ("num_threads(3)", 3, 3), ("num_threads(x + 1)", 8, 6), ("if(x > 5)", 8, 1)],
+)
+def test_a_region_without_a_team_has_as_many_threads_as_its_largest(
+    clauses: str, threads: int, sizes: int
+) -> None:
+    text = f"""
+        int omp_get_num_threads(void); int omp_in_parallel(void); int omp_get_max_threads(void);
+        void f(int *seen, int x) {{
+            #pragma omp target map(tofrom: seen[0:4])
+            {{
+                int own = omp_get_num_threads() * 100 + omp_in_parallel();
+                #pragma omp parallel {clauses}
+                {{
+                    #pragma omp atomic
+                    own += omp_get_num_threads();
+                    #pragma omp barrier
+                    #pragma omp single
+                    seen[1] = omp_in_parallel();
+                }}
+                seen[0] = own;
+                seen[2] = omp_get_max_threads();
+            }}
+        }}
+    """
+    region = compile_c("forks.c", text=text).region
+    assert region.threads == threads
+    for shuffle in (None, random.Random(1)):
+        outputs = interpret(region, {"seen": bytes(16)}, [5], shuffle=shuffle)
+        found = memoryview(outputs["seen"]).cast("i").tolist()
+        most = min(8, threads)
+        assert found == [100 + sizes * sizes, int(sizes > 1), most, 0]
+
+
+def test_threads_in_step_agree_on_a_condition_of_the_first_ones() -> None:
+    text = """
+        void f(int *seen, int *a) {
+            #pragma omp target map(tofrom: seen[0:8]) map(to: a[0:4])
+            for (int i = 0, n = a[0]; i < n; i += a[1]) {
+                int by = a[i & 3];
+                if (by == 9) continue;
+                #pragma omp parallel for
+                for (int k = 0; k < 8; k++) seen[k] += by * k + i;
+                if (a[3] < i) break;
+            }
+        }
+    """
+    region = compile_c("step.c", text=text).region
+    given = [11, 2, 9, 7]
+    wanted = [0] * 8
+    for i in range(0, given[0], given[1]):
+        if given[i & 3] == 9:
+            continue
+        wanted = [w + given[i & 3] * k + i for k, w in enumerate(wanted)]
+        if given[3] < i:
+            break
+    for shuffle in (None, random.Random(1), random.Random(2)):
+        arrays = {"seen": bytes(32), "a": b"".join(n.to_bytes(4, "little") for n in given)}
+        outputs = interpret(region, arrays, [], shuffle=shuffle)
+        assert memoryview(outputs["seen"]).cast("i").tolist() == wanted

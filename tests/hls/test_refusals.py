@@ -122,10 +122,6 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
             "it is each thread's own already; declare it outside the region",
         ),
         (
-            "#pragma omp for lastprivate(table)\nfor (int i = 0; i < n; i++) table[0] = i;",
-            "only scalars, vectors and structs of them",
-        ),
-        (
             "omp_unset_lock(&lock);",
             "the lock lock is not set in front of this, in the order of the",
         ),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
-    from cyclescope.c import Unit, Variable
+    from cyclescope.c import Range, Unit, Variable
     from cyclescope.hls.front import Cells, PrintCall, Target
     from cyclescope.hls.ir import Graph, Node, Region, Schedule
 
@@ -59,6 +59,7 @@ class Program:
         teams: their number, and the threads in each, as far as the program can tell.
         overruled: the teams are not those that the text says.
         team: the scalar that says whether there is a team at all; None: there always is.
+        forks: the statements of `parallel` regions inside that have teams.
         link: further C files of the program, for the host's side alone.
     """
 
@@ -83,6 +84,7 @@ class Program:
     teams: tuple[int, int]
     overruled: bool
     team: Variable | None = None
+    forks: frozenset[Range] = frozenset()
     link: tuple[Path, ...] = ()
 
 
@@ -153,6 +155,7 @@ def compile_c(
         lowered.teams,
         lowered.overruled,
         lowered.team,
+        lowered.forks,
         tuple(map(Path, link)),
     )
 

@@ -8,7 +8,7 @@ from cyclescope.hls.front._heaps import HEAP, Cells, merged
 from cyclescope.hls.front._printing import PRINTED, PrintCall, PrintedPlace
 from cyclescope.hls.front._recursion import with_stacks
 from cyclescope.hls.front._region import TEAM, Lowered, lower
-from cyclescope.hls.front._scopes import visible
+from cyclescope.hls.front._scopes import is_inside, visible
 from cyclescope.hls.front._target import Target, find_target
 from cyclescope.hls.front.omp._directives import Constants, MapItem, directives, meant
 from cyclescope.hls.front.omp._taken import openmp_table
@@ -28,6 +28,7 @@ __all__ = [
     "Target",
     "directives",
     "find_target",
+    "is_inside",
     "lower",
     "meant",
     "merged",

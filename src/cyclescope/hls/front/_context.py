@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import Range, Scalar, Variable
 from cyclescope.errors import SourceError
-from cyclescope.hls.ir import Array, Builder, Graph, Shared, Value
+from cyclescope.hls.ir import Array, Builder, Graph, Place, Shared, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,6 +131,14 @@ class Team:
         shared: variables of a thread that the present team shares: those in front of a nested one.
         is_ordered: the work-sharing loop around is an ordered one.
         is_alone: the present statement's team is one of its own, a nested one of one thread.
+        forks: the region has no team of its own, but `parallel` regions inside that have.
+        is_joint: all threads are in step at the present statement, which contains such a region;
+            the first thread executes all else in it.
+        fork: such a region around the present statement.
+        size: the threads in its team, 32 bits, if only the run knows or there are others.
+        most: the size of a team that no clause says.
+        even: values that are known to be the same in all threads.
+        places: the memories of the region's own variables.
         nested: the number of parallel regions inside the region around the present statement.
         teams: of the region.
         each: the threads in each of them, as far as the program can tell.
@@ -148,6 +156,13 @@ class Team:
     shared: frozenset[Variable] = frozenset()
     is_ordered: bool = False
     is_alone: bool = False
+    forks: bool = False
+    is_joint: bool = False
+    fork: Directive | None = None
+    size: Value | None = None
+    most: int = 1
+    even: dict[Value, bool] = field(default_factory=dict)
+    places: dict[tuple[Variable, Place], Array] = field(default_factory=dict)
     nested: int = 0
     locks: list[str] = field(default_factory=list)
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -171,8 +186,10 @@ class Environment:
         written: variables that the region gives values to.
         named: variables that its texts name.
         plan: into which memories pointers may lead.
-        written_by_team: scalars that nothing maps and that threads share, and give values to: the
-            region has a copy of each (OpenMP 4.5, 2.15.1.1: `firstprivate` of `target`).
+        written_by_team: scalars that nothing maps and that threads share, and give values to: of
+            the host's the region has a copy of each (OpenMP 4.5, 2.15.1.1: `firstprivate` of
+            `target`).
+        uneven: what threads in step do not agree on by themselves: loops and their variables.
         scalars: of the host, with their widths, in the order of the region's.
         given: structs of the host that are on wires.
         hosts: memory → the host's variable that it is.
@@ -200,6 +217,7 @@ class Environment:
     named: set[Variable]
     plan: Plan
     written_by_team: set[Variable] = field(default_factory=set)
+    uneven: set[tuple[Range, str]] = field(default_factory=set)
     scalars: list[tuple[Variable, int]] = field(default_factory=list)
     given: list[Variable] = field(default_factory=list)
     hosts: dict[Array, Variable] = field(default_factory=dict)

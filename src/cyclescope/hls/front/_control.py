@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cyclescope.c import Expr, Range, Scalar, Stmt, Variable, expressions, walk
 from cyclescope.hls.front._assigned import assigned, gotos_out, returns
 from cyclescope.hls.front._context import flag
+from cyclescope.hls.front._joint import agreed, expect, is_even, keep_even
 from cyclescope.hls.ir import Builder, Carried, Graph, Op, Value, constant_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def branch(
     other: Callable[[], None] | None = None,
 ) -> None:
     """Do one or the other: effects under their condition, variables selected."""
-    condition = ctx.b.use(condition)
+    condition = agreed(ctx, ctx.b.use(condition))
     if condition.node.op is Op.CONST:
         if condition.node.constant:
             then()
@@ -117,11 +118,11 @@ def looped(
         rotate: the condition has effects, so it is evaluated at an iteration's end.
         jumps: the body contains `break`, `continue` or `return`.
     """
-    outer, pred = ctx.b, ctx.flow.pred
-    rotate = rotate or jumps or not test_first
+    outer, pred, is_joint = ctx.b, ctx.flow.pred, ctx.team.is_joint
+    rotate = rotate or jumps or not test_first or (where, "") in ctx.host.uneven
     going = flag("going on", where)
     if rotate:
-        first = test() if test is not None and test_first else outer.const(1, 1)
+        first = agreed(ctx, test()) if test is not None and test_first else outer.const(1, 1)
         if constant_of(first) == 0:
             return  # there is no first iteration
         ctx.vars.env[going] = outer.use(first)
@@ -137,17 +138,22 @@ def looped(
         param = ctx.b.param(start.width, variable.name)
         params.append(param)
         ctx.vars.env[variable] = param
+    if is_joint:
+        expect(ctx, where, list(zip(variables, init, params, strict=True)))
     if rotate:
         graph.continues = ctx.vars.env[going]
     else:
         graph.continues = ctx.b.use(test()) if test is not None else ctx.b.const(1, 1)
+        if is_joint and not is_even(ctx, graph.continues):
+            ctx.host.uneven.add((where, ""))
     broken = iteration(ctx, where, body, jumps=jumps)
     if rotate:
         _rotated(ctx, going, test, step, broken)
+        ctx.vars.env[going] = agreed(ctx, ctx.vars.env[going])
     elif step is not None:
         step()
-    for variable, param in zip(variables, params, strict=True):
-        last = ctx.b.use(ctx.vars.env[variable])
+    lasts = [ctx.b.use(ctx.vars.env[variable]) for variable in variables]
+    for param, last in zip(params, lasts, strict=True):
         graph.carried.append(Carried(param.node, last))
     inner = ctx.b
     ctx.b, ctx.flow.pred, ctx.vars.env = outer, pred, before
@@ -161,6 +167,8 @@ def looped(
         body=graph,
         name=graph.label,
     )
+    if is_joint:
+        keep_even(ctx, where, list(zip(variables, params, lasts, node.results, strict=True)))
     for variable, result in zip(variables, node.results, strict=True):
         ctx.vars.env[variable] = result
     ctx.vars.env.pop(going, None)

@@ -28,7 +28,7 @@ from cyclescope.hls.front._objects import write_object
 from cyclescope.hls.front._pointees import store_pointer
 from cyclescope.hls.front._pointers import begin_view, give_view, is_object, is_view, point
 from cyclescope.hls.front._statics import declare_static
-from cyclescope.hls.front._structs import hold, on_wires, store_object
+from cyclescope.hls.front._structs import hold, on_wires, store_object, wires_of
 
 if TYPE_CHECKING:
     from cyclescope.c import CType
@@ -48,6 +48,7 @@ def declare(ctx: Context, variable: Variable) -> None:
     if not on_wires(ctx, variable):
         _declare_array(ctx, variable)
         return
+    ctx.vars.fixed.difference_update(wires_of(ctx, variable))
     if isinstance(kind, Pointer):
         ctx.vars.bases.pop(variable, None)
         hold(ctx, variable, None)

@@ -7,16 +7,20 @@ other, and a new node of the typed tree needs a function in one module.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from cyclescope.c import Struct
 from cyclescope.errors import LawError
 from cyclescope.hls.front._conversions import truth
+from cyclescope.hls.front._joint import by_first
 from cyclescope.hls.front.omp._constructs import construct, is_standalone, standalone, within
 from cyclescope.hls.front.omp._directives import directives
+from cyclescope.hls.front.omp._forks import calls_forks, has_forks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from cyclescope.c import Expr, Stmt
     from cyclescope.hls.front._context import Context, Location
@@ -88,8 +92,8 @@ def rvalue(ctx: Context, expr: Expr) -> Value:
     Raises:
         SourceError: it contains something that isn't supported.
     """
-    with ctx.at(expr.where):
-        lower = VALUES.get(expr)
+    lower = VALUES.get(expr)
+    with ctx.at(expr.where), _by_whom(ctx, expr):
         if lower is not None:
             return lower(ctx, expr)
         raise ctx.refuse(
@@ -99,7 +103,7 @@ def rvalue(ctx: Context, expr: Expr) -> Value:
 
 def condition_of(ctx: Context, expr: Expr) -> Value:
     """Return whether an expression is not zero: one bit."""
-    with ctx.at(expr.where):
+    with ctx.at(expr.where), by_first(ctx):
         lower = CONDITIONS.get(expr)
         bit = lower(ctx, expr) if lower is not None else None
         return bit if bit is not None else truth(ctx, rvalue(ctx, expr), expr.type)
@@ -112,7 +116,8 @@ def object_of(ctx: Context, expr: Expr) -> Object:
         SourceError: it isn't one that hardware can have.
     """
     lower = OBJECTS.get(expr)
-    found = lower(ctx, expr) if lower is not None else None
+    with by_first(ctx):
+        found = lower(ctx, expr) if lower is not None else None
     if found is not None:
         return found
     text = ctx.unit.text(expr.where)
@@ -128,7 +133,8 @@ def address(ctx: Context, expr: Expr) -> Location:
         SourceError: it can't be told at compile time into which memory it points.
     """
     lower = ADDRESSES.get(expr)
-    found = lower(ctx, expr) if lower is not None else None
+    with by_first(ctx):
+        found = lower(ctx, expr) if lower is not None else None
     if found is not None:
         return found
     raise ctx.refuse(
@@ -142,6 +148,10 @@ def statement(ctx: Context, stmt: Stmt) -> None:
     Raises:
         SourceError: it contains something that isn't supported.
     """
+    if ctx.team.is_joint and not has_forks(ctx.unit, stmt):
+        with by_first(ctx):
+            statement(ctx, stmt)
+        return
     with ctx.at(stmt.where):
         found = directives(stmt.pragmas)
         for position, directive in enumerate(found):
@@ -150,6 +160,13 @@ def statement(ctx: Context, stmt: Stmt) -> None:
                 return
             standalone(ctx, directive)
         bare(ctx, stmt)
+
+
+def _by_whom(ctx: Context, expr: Expr) -> AbstractContextManager[None]:
+    """The threads that compute a value: of those in step the first, but all call a function."""
+    if not ctx.team.is_joint or calls_forks(ctx.unit, expr):
+        return nullcontext()
+    return by_first(ctx)
 
 
 def bare(ctx: Context, stmt: Stmt) -> None:

@@ -122,7 +122,8 @@ def outer(ctx: Context, variable: Variable) -> None:
             number = len(ctx.host.scalars)
             ctx.host.scalars.append((wire, width))
             ctx.vars.env[wire] = ctx.b.leaf(Op.SCALAR, width, number)
-            if not private and ctx.host.target.is_parallel:
+            has_team = ctx.host.target.is_parallel or ctx.team.fork is not None
+            if not private and has_team:
                 ctx.vars.fixed.add(wire)
         return
     if isinstance(kind, CArray) and variable.scope != "param":

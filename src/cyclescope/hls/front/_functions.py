@@ -22,10 +22,11 @@ from cyclescope.hls.front._context import Location, copied, flag
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._declarations import own_memory
 from cyclescope.hls.front._dispatch import address, object_of, rvalue, statement
+from cyclescope.hls.front._joint import by_first
 from cyclescope.hls.front._layout import is_block, width_of
 from cyclescope.hls.front._objects import OnWire, wire_at, write_object
 from cyclescope.hls.front._pointers import begin_view, is_object, is_view, point
-from cyclescope.hls.front._structs import held_value, hold, on_wires, release
+from cyclescope.hls.front._structs import held_value, hold, on_wires, release, wires_of
 from cyclescope.hls.ir import Value
 
 if TYPE_CHECKING:
@@ -49,43 +50,8 @@ def inline(ctx: Context, function: Function, call: Call) -> Value | Object:
         raise ctx.refuse(call.where, f"{function.name} calls itself here; write a loop")
     copied(ctx, call.where)
     assert function.body is not None
-    # All arguments before any parameter: the function may be among their calls.
-    ready: list[tuple[Variable, Value | Location | Variable]] = []
-    blocks: list[tuple[Variable, Location]] = []
-    views: list[tuple[Variable, Variable]] = []  # with what they are given
-    for param, arg in zip(function.params, call.args, strict=False):
-        wire = wire_at(ctx, arg)
-        if wire is not None:
-            ready.append((param, wire.variable))
-        elif isinstance(param.type, Pointer | Array):
-            ready.append((param, address(ctx, arg)))
-        elif is_view(param.type) and not isinstance(arg, InitList):
-            copy = Variable(f"{param.name} of a call", param.type, param.where, "local")
-            begin_view(ctx, copy, arg, arg.where)
-            views.append((param, copy))
-        elif is_view(param.type):
-            begin_view(ctx, param, arg, arg.where)
-        elif is_block(param.type, call.where) and is_object(arg):
-            place = object_of(ctx, arg)
-            assert isinstance(place, Location)
-            blocks.append((param, place))
-        else:
-            ready.append((param, convert(ctx, rvalue(ctx, arg), arg.type, param.type, arg.where)))
-    for param, given in ready:
-        ctx.vars.aliases.pop(param, None)
-        ctx.vars.bases.pop(param, None)
-        if isinstance(given, Value) and on_wires(ctx, param):
-            hold(ctx, param, given)
-        elif isinstance(given, Value):
-            write_object(ctx, own_memory(ctx, param), given, call.where)
-        elif isinstance(given, Location):
-            point(ctx, param, given)
-        else:
-            ctx.vars.aliases[param] = given
-    for param, copy in views:
-        begin_view(ctx, param, Name(call.where, copy.type, copy), call.where)
-    for param, place in blocks:
-        copy_object(ctx, own_memory(ctx, param), place, call.where)
+    with by_first(ctx):
+        _bind(ctx, function, call)
     returned = flag("returned", call.where)
     ctx.vars.env[returned] = ctx.b.const(1, 0)
     result: Variable | None = None
@@ -121,3 +87,45 @@ def inline(ctx: Context, function: Function, call: Call) -> Value | Object:
         base = ctx.vars.bases.pop(result, None) or nowhere(ctx)
         return Location(base, value, function.result.target)
     return value
+
+
+def _bind(ctx: Context, function: Function, call: Call) -> None:
+    """Give a function's parameters the arguments of a call."""
+    # All arguments before any parameter: the function may be among their calls.
+    ready: list[tuple[Variable, Value | Location | Variable]] = []
+    blocks: list[tuple[Variable, Location]] = []
+    views: list[tuple[Variable, Variable]] = []  # with what they are given
+    for param, arg in zip(function.params, call.args, strict=False):
+        wire = wire_at(ctx, arg)
+        if wire is not None:
+            ready.append((param, wire.variable))
+        elif isinstance(param.type, Pointer | Array):
+            ready.append((param, address(ctx, arg)))
+        elif is_view(param.type) and not isinstance(arg, InitList):
+            copy = Variable(f"{param.name} of a call", param.type, param.where, "local")
+            begin_view(ctx, copy, arg, arg.where)
+            views.append((param, copy))
+        elif is_view(param.type):
+            begin_view(ctx, param, arg, arg.where)
+        elif is_block(param.type, call.where) and is_object(arg):
+            place = object_of(ctx, arg)
+            assert isinstance(place, Location)
+            blocks.append((param, place))
+        else:
+            ready.append((param, convert(ctx, rvalue(ctx, arg), arg.type, param.type, arg.where)))
+    for param, given in ready:
+        ctx.vars.fixed.difference_update(wires_of(ctx, param))
+        ctx.vars.aliases.pop(param, None)
+        ctx.vars.bases.pop(param, None)
+        if isinstance(given, Value) and on_wires(ctx, param):
+            hold(ctx, param, given)
+        elif isinstance(given, Value):
+            write_object(ctx, own_memory(ctx, param), given, call.where)
+        elif isinstance(given, Location):
+            point(ctx, param, given)
+        else:
+            ctx.vars.aliases[param] = given
+    for param, copy in views:
+        begin_view(ctx, param, Name(call.where, copy.type, copy), call.where)
+    for param, place in blocks:
+        copy_object(ctx, own_memory(ctx, param), place, call.where)

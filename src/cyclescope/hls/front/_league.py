@@ -9,8 +9,10 @@ from cyclescope.c import Call, expressions, fold
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cyclescope.hls.front._target import Target
-    from cyclescope.hls.front.omp._directives import Constants
+    from cyclescope.hls.front.omp._directives import Constants, Directive
 
 __all__ = ["League", "league_of"]
 
@@ -39,7 +41,12 @@ class League:
     warnings: tuple[str, ...] = ()
 
 
-def league_of(target: Target, constants: Constants, threads: int | None) -> League:
+def league_of(
+    target: Target,
+    constants: Constants,
+    threads: int | None,
+    forks: Sequence[Directive] = (),
+) -> League:
     """The region's league.
 
     OpenMP lets an implementation have fewer teams and threads than a clause asks for (4.5, 2.7
@@ -49,11 +56,14 @@ def league_of(target: Target, constants: Constants, threads: int | None) -> Leag
         target: the region.
         constants: values of the text's macros.
         threads: of all teams together; None: as the text says.
+        forks: the directives of `parallel` regions inside a region without a team.
 
     Raises:
         SourceError: there is no such league.
     """
     where = target.directive.where
+    if forks:
+        return _of_forks(target, constants, threads, forks)
     if not target.is_parallel:
         return League(1)
     has_team = constants.value(target.team, where) if target.team else 1
@@ -88,6 +98,27 @@ def league_of(target: Target, constants: Constants, threads: int | None) -> Leag
     )
 
 
+def _of_forks(
+    target: Target, constants: Constants, threads: int | None, forks: Sequence[Directive]
+) -> League:
+    """The threads of the largest of several teams, and of one that no clause says."""
+    usual = _Sizes(target, constants, target.directive).set_before() or _DEFAULT_THREADS
+    most, warnings = 1, list[str]()
+    for fork in forks:
+        sizes = _Sizes(target, constants, fork)
+        words = fork.clause("num_threads")
+        is_open = words is not None and constants.value(words, fork.where) is None
+        said = None if is_open else sizes.of("num_threads", _MOST_THREADS)
+        most = max(most, said or usual)
+        warnings += sizes.warnings
+    given = most if threads is None else threads
+    if not 1 <= given <= _MOST_THREADS:
+        where = target.directive.where
+        raise SourceError(f"{where}: {given} threads; from 1 to {_MOST_THREADS} are possible")
+    overruled = given < most or bool(warnings)
+    return League(given, 1, min(usual, given), overruled, warnings=tuple(dict.fromkeys(warnings)))
+
+
 def _teams(sizes: _Sizes, target: Target) -> tuple[int, int]:
     """The threads of teams with several threads each, and the number of teams."""
     teams = sizes.of("num_teams", _MOST_THREADS)
@@ -108,9 +139,11 @@ def _teams(sizes: _Sizes, target: Target) -> tuple[int, int]:
 class _Sizes:
     """The sizes that a region's clauses say."""
 
-    def __init__(self, target: Target, constants: Constants) -> None:
+    def __init__(
+        self, target: Target, constants: Constants, directive: Directive | None = None
+    ) -> None:
         self._target = target
-        self._directive, self._constants = target.directive, constants
+        self._directive, self._constants = directive or target.directive, constants
         self.are_said = False
         self.warnings: list[str] = []
 

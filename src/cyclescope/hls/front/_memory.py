@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cyclescope.c import Scalar, Variable
 from cyclescope.hls.front._choices import Choice, chosen
 from cyclescope.hls.front._context import Location
+from cyclescope.hls.front._joint import own_place
 from cyclescope.hls.front._layout import size_of
 from cyclescope.hls.ir import Array, Op, Place, Value
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.ir import Node
 
-__all__ = ["LEVELS", "STACK", "load_from", "new_array", "own_memory", "store_to"]
+__all__ = ["LEVELS", "STACK", "load_from", "memory_in", "new_array", "own_memory", "store_to"]
 
 
 LEVELS = 256
@@ -111,18 +112,26 @@ def _lost(ctx: Context, what: str) -> None:
 
 def own_memory(ctx: Context, variable: Variable) -> Location:
     """A variable's own memory."""
-    array = ctx.vars.memories.get(variable)
+    place, array = own_place(ctx), ctx.vars.memories.get(variable)
+    if array is None or array.place not in (place, Place.EXTERNAL):
+        array = ctx.vars.memories[variable] = memory_in(ctx, variable, place)
+    return Location(array, ctx.b.const(64, 0), variable.type)
+
+
+def memory_in(ctx: Context, variable: Variable, place: Place) -> Array:
+    """A variable's own memory, which is another one where all threads share it."""
+    array = ctx.team.places.get((variable, place))
     if array is None:
         size = size_of(variable.type, variable.where)
-        array = new_array(ctx, variable, Place.LOCAL, size, to=False, back=False)
+        array = new_array(ctx, variable, place, size, to=False, back=False)
+        ctx.team.places[variable, place] = array
         if variable.scope == STACK:
             function = variable.name.rpartition("_of_")[2]
             array.beyond = (
                 f"is {LEVELS} calls of {function} deep, which is all that its stack has: the "
                 f"region stops; write a loop, or recurse less"
             )
-        ctx.vars.memories[variable] = array
-    return Location(array, ctx.b.const(64, 0), variable.type)
+    return array
 
 
 def _keep_order(ctx: Context, array: Array) -> None:

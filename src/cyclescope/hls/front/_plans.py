@@ -8,7 +8,9 @@ from cyclescope.c import Text
 from cyclescope.hls.front._choices import choice, key_of
 from cyclescope.hls.front._dispatch import address
 from cyclescope.hls.front._environment import outer
-from cyclescope.hls.front._memory import own_memory
+from cyclescope.hls.front._joint import own_place
+from cyclescope.hls.front._memory import memory_in, own_memory
+from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
     from cyclescope.c import Variable
@@ -46,6 +48,9 @@ def _made(ctx: Context, target: Target) -> Array:
             outer(ctx, variable)
         else:
             own_memory(ctx, variable)
+            other = Place.LOCAL if own_place(ctx) is Place.SHARED else Place.SHARED
+            if len(found()) <= target.number and ctx.team.forks:
+                memory_in(ctx, variable, other)
     arrays = found()
     if len(arrays) <= target.number:
         raise ctx.refuse(

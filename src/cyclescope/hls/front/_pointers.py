@@ -25,7 +25,7 @@ from cyclescope.c import (
 )
 from cyclescope.hls.front._blocks import copy_object
 from cyclescope.hls.front._choices import may_lead_to, members, nowhere, null, retagged
-from cyclescope.hls.front._context import Location
+from cyclescope.hls.front._context import Location, SharedScalarError
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._dispatch import address, condition_of, object_of, rvalue
@@ -83,6 +83,10 @@ def assign_pointer(ctx: Context, expr: Assign) -> Value:
 
 def point(ctx: Context, variable: Variable, place: Location) -> None:
     """Let a pointer variable point somewhere."""
+    if variable in ctx.vars.fixed and ctx.team.fork is not None:
+        raise SharedScalarError(
+            f"{ctx.shared.where}: {variable.name} is shared by all threads", variable
+        )
     wanted, known = planned(ctx, variable), ctx.vars.bases.get(variable)
     if wanted is not None and set(members(place.array)) <= set(members(wanted)):
         place = retagged(ctx, place, wanted)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope._stack import deep_recursion
-from cyclescope.c import Scalar, Variable, expressions, outermost
+from cyclescope.c import Name, Scalar, Variable, called, expressions, outermost
 from cyclescope.errors import SourceError
 
 # Families of constructs: each registers what it lowers.
@@ -26,8 +26,9 @@ from cyclescope.hls.front._dispatch import bare
 from cyclescope.hls.front._environment import data_environment, outer, variables_outside
 from cyclescope.hls.front._heaps import Cells, JoinedError, cells_of, merged
 from cyclescope.hls.front._league import league_of
-from cyclescope.hls.front._scopes import in_text_order
+from cyclescope.hls.front._scopes import in_text_order, is_inside
 from cyclescope.hls.front.omp import _atomics, _nested, _synchronization, _tasks  # noqa: F401
+from cyclescope.hls.front.omp._forks import forks_in
 from cyclescope.hls.front.omp._privatization import private
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
 from cyclescope.hls.front.omp._thread_private import thread_private
@@ -35,10 +36,10 @@ from cyclescope.hls.front.omp._worksharing import work_share
 from cyclescope.hls.ir import Array, Op, Place, Region
 
 if TYPE_CHECKING:
-    from cyclescope.c import Unit
+    from cyclescope.c import Range, Stmt, Unit
     from cyclescope.hls.front._printing import PrintCall
     from cyclescope.hls.front._target import Target
-    from cyclescope.hls.front.omp._directives import Constants
+    from cyclescope.hls.front.omp._directives import Constants, Directive
     from cyclescope.hls.ir import Shared, Value
 
 __all__ = ["TEAM", "Lowered", "lower"]
@@ -69,6 +70,7 @@ class Lowered:
         teams: their number, and the threads in each, as far as the program can tell.
         overruled: the teams are not those that the text says.
         team: the scalar that says whether there is a team at all; None: there always is.
+        forks: the statements of `parallel` regions inside that have teams.
     """
 
     region: Region
@@ -86,6 +88,7 @@ class Lowered:
     teams: tuple[int, int]
     overruled: bool
     team: Variable | None = None
+    forks: frozenset[Range] = frozenset()
 
 
 def lower(
@@ -108,14 +111,19 @@ def lower(
         SourceError: it contains something that isn't supported.
     """
     directive = target.directive
-    league = league_of(target, constants, threads)
+    forks = _forks(unit, target)
+    league = league_of(target, constants, threads, [fork for fork, _ in forks])
     shared: set[Variable] = set()
+    uneven: set[tuple[Range, str]] = set()
     with deep_recursion():
         plan = Plan()
         while True:
             host = data_environment(unit, target, plan, joined)
             host.written_by_team |= shared
+            host.uneven |= uneven
             team = Team(league.teams, league.each)
+            if forks:
+                team = Team(1, 1, forks=True, is_alone=True, most=league.each)
             ctx = Context(
                 unit, constants, league.threads, vars=_variables(unit, target), team=team, host=host
             )
@@ -129,8 +137,12 @@ def lower(
                 if plan.open:
                     raise plan.open[0]
                 more = plan.more()
+                if host.uneven - uneven:
+                    more = more or Plan(plan.known)
             except SharedScalarError as found:
                 # Which of the threads' writes are to copies of their own, the lowering alone says.
+                if found.variable in shared:
+                    raise
                 shared.add(found.variable)
                 more = plan.more() or Plan(plan.known)
             except JoinedError as found:
@@ -144,6 +156,7 @@ def lower(
                     raise
             if more is None:
                 break
+            uneven |= host.uneven
             plan = more
     return Lowered(
         Region(
@@ -171,7 +184,20 @@ def lower(
         (league.teams, league.each),
         league.is_overruled,
         next((v for v, _ in host.scalars if v.name == TEAM), None),
+        frozenset(stmt.where for _, stmt in forks),
     )
+
+
+def _forks(unit: Unit, target: Target) -> list[tuple[Directive, Stmt]]:
+    """The `parallel` regions inside that have teams of their own, with their statements."""
+    if target.is_parallel:
+        return []
+    found = list(forks_in(unit, target.body))
+    parts = list(expressions(target.body))
+    parts += [e for f in called(parts, unit.functions) for e in expressions(f.body)]
+    # What is each thread's own outlasts a team: it would have to be kept from one to the next.
+    keeps = any(isinstance(e, Name) and e.variable in target.thread_private for e in parts)
+    return [] if keeps else found
 
 
 def _in_order(host: Environment) -> list[Array]:
@@ -189,7 +215,8 @@ def _in_order(host: Environment) -> list[Array]:
 def _copied(ctx: Context) -> tuple[Variable, ...]:
     """The variables of the host that the region writes without the host's noticing."""
     host, directive = ctx.host, ctx.host.target.directive
-    found = dict.fromkeys(v for v in host.written_by_team)
+    own = [v for v in host.written_by_team if any(is_inside(v.where, t) for t in host.texts)]
+    found = dict.fromkeys(v for v in host.written_by_team if v not in own)
     given = {ctx.vars.whole.get(v, v) for v, _ in host.scalars}
     if not host.target.is_parallel:
         named = {*directive.names("private"), *directive.names("firstprivate")}
@@ -214,6 +241,7 @@ def _region(ctx: Context, *, is_open: bool) -> None:
     with ctx.at(directive.where):
         for variable in variables_outside(ctx, body):
             outer(ctx, variable)
+        ctx.team.is_joint = ctx.team.forks
         with thread_private(ctx, directive), private(ctx, directive):
             if is_open:
                 branch(ctx, _has_team(ctx), lambda: _shared(ctx), lambda: _alone(ctx))

@@ -40,7 +40,8 @@ __all__ = [
 def on_wires(ctx: Context, variable: Variable) -> bool:
     """Return whether a variable of the region's own is on wires, and not in a memory."""
     kind = variable.type
-    return variable not in ctx.vars.addressed and is_flat(kind, pointers=True)
+    is_shared = variable in ctx.vars.addressed or variable in ctx.host.written_by_team
+    return not is_shared and is_flat(kind, pointers=True)
 
 
 def field_variable(ctx: Context, variable: Variable, field: str) -> Variable:

@@ -168,6 +168,10 @@ class Builder:
             self.shared.exact.add(result.node)
         return result
 
+    def outside(self, value: Value) -> Value | None:
+        """The value of a graph around this one that an invariant is; None for anything else."""
+        return next((v for v, own in self.imported.items() if own == value), None)
+
     def _is_invariant(self, value: Value) -> bool:
         return value in self._outside or value.node.op in LEAVES
 

@@ -109,7 +109,7 @@ class Op(StrEnum):
     COPY = "copy"  # the preloader: target offset, source offset, bytes (64 bits each)
     ACQUIRE = "acquire"  # lock number `constant`
     RELEASE = "release"
-    BARRIER = "barrier"  # barrier number `constant`: waits for the whole team
+    BARRIER = "barrier"  # number `constant`: waits for all threads, or so many of the first ones
     FENCE = "fence"  # a flush: shared accesses before it are over before those behind it begin
     LOOP = "loop"  # operands: initial carried values, then invariants; results: carried values
 

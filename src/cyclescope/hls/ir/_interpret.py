@@ -157,11 +157,13 @@ class Interpreter:
         self.held[number] = None
         self.progress += 1
 
-    def _barrier(self, number: int, thread: int) -> Generator[None, None, None]:
+    def _barrier(
+        self, number: int, thread: int, size: int | None = None
+    ) -> Generator[None, None, None]:
         opened = self.opened[number]
         self.come[number].add(thread)
         self.progress += 1
-        if len(self.come[number]) == self.region.threads:
+        if len(self.come[number]) == (self.region.threads if size is None else size):
             self.come[number].clear()
             self.opened[number] += 1
         while self.opened[number] == opened:
@@ -314,7 +316,8 @@ class InterpreterText:
             case Op.RELEASE:
                 return [f"release({node.constant})"], ""
             case Op.BARRIER:
-                return [f"yield from barrier({node.constant}, thread)"], ""
+                given = ", ".join([str(node.constant), "thread", *operands])
+                return [f"yield from barrier({given})"], ""
             case Op.FENCE:
                 return ["pass"], ""
         assert node.body is not None

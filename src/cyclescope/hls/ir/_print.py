@@ -172,7 +172,7 @@ class _Printer:
                 source = self._arrays.get(node.source, "@?")
                 return f"copy {array}[{to}] from {source}[{start}], {size} bytes"
             case Op.ACQUIRE | Op.RELEASE | Op.BARRIER:
-                return f"{node.op} {node.constant}"
+                return f"{node.op} {node.constant} {', '.join(operands)}".rstrip()
             case Op.EXTRACT:
                 return f"extract {operands[0]} from bit {node.constant}"
         return f"{node.op} {', '.join(operands)}".rstrip()

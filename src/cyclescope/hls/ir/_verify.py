@@ -245,6 +245,8 @@ class _Region:
                 fits = fits and widths[1] % 8 == 0
             case Op.COPY:
                 fits = widths == (_OFFSET,) * 3 and not node.widths
+            case Op.BARRIER:
+                fits = widths in ((), (32,)) and not node.widths
             case Op.LOOP:
                 fits = node.body is None or self._enters(node, node.body)
             case _:

@@ -19,7 +19,15 @@ from cyclescope.hls.microarch._gates import Entry
 from cyclescope.hls.microarch._local_memories import LocalArray, local_uses
 from cyclescope.hls.microarch._memory import Ports
 from cyclescope.hls.microarch._params import ADDRESS
-from cyclescope.hls.microarch._parts import ThreadMask, barrier, either, lock, one_hot, tid_width
+from cyclescope.hls.microarch._parts import (
+    Arrival,
+    ThreadMask,
+    barrier,
+    either,
+    lock,
+    one_hot,
+    tid_width,
+)
 from cyclescope.hls.microarch._pipeline import Pipeline
 from cyclescope.model import Part
 from cyclescope.rtl import Module, Origin, cat, const, origins, sources
@@ -131,7 +139,7 @@ class Core:
         self.ports = Ports(m, n, trace=trace)
         self.releases: list[list[Expr]] = [[] for _ in region.locks]
         self._acquires: list[list[tuple[Expr, Expr, ThreadMask]]] = [[] for _ in region.locks]
-        self._barriers: list[list[tuple[Expr, ThreadMask]]] = [[] for _ in region.barriers]
+        self._barriers: list[list[Arrival]] = [[] for _ in region.barriers]
         self.local_traffic: list[Traffic] = []
         self.accesses: list[Access] = []
         self.pipelines: list[Pipeline] = []
@@ -213,7 +221,9 @@ class Core:
             self._acquires[node.constant].append((issue, tid, busy))
         else:
             assert node.op is Op.BARRIER, node.op
-            self._barriers[node.constant].append((one_hot(issue, tid, self.threads), busy))
+            size = operands[0] if operands else None
+            arrival = Arrival(issue, one_hot(issue, tid, self.threads), size, busy)
+            self._barriers[node.constant].append(arrival)
         return _nothing
 
     def check(self, node: Node, valid: Expr, tid: Expr, offset: Expr) -> None:
@@ -259,10 +269,10 @@ class Core:
                 spins.append(busy.bits)
             inside.append(holds)
         for number, where in enumerate(region.barriers):
-            masks = [mask for mask, _ in self._barriers[number]]
-            over = barrier(m, f"barrier{number}", n, self.team_mask, masks, self.text(where))
-            for _, busy in self._barriers[number]:
-                busy.clear(over)
+            arrivals = self._barriers[number]
+            over = barrier(m, f"barrier{number}", n, self.team_mask, arrivals, self.text(where))
+            for one in arrivals:
+                one.busy.clear(over)
         with m.part_of(Origin(Part.MEMORY_PATH)):
             self.ports.finish()
         for array, local in self.local.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from cyclescope.rtl import Expr, Net
 
 __all__ = [
+    "Arrival",
     "ThreadMask",
     "barrier",
     "either",
@@ -273,8 +275,25 @@ def lock(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A place where threads come to a barrier.
+
+    Attributes:
+        issue: one does.
+        mask: it.
+        size: so many of the first threads come, 32 bits; None: all.
+        busy: the threads that wait there.
+    """
+
+    issue: Expr
+    mask: Expr
+    size: Expr | None
+    busy: ThreadMask
+
+
 def barrier(
-    m: Module, name: str, threads: int, team: Expr, requests: Sequence[Expr], note: str
+    m: Module, name: str, threads: int, team: Expr, arrivals: Sequence[Arrival], note: str
 ) -> Expr:
     """Waits for the whole team.
 
@@ -282,17 +301,29 @@ def barrier(
         m: where to build it.
         name: prefix of its nets.
         threads: how many there are.
-        team: mask of the threads of the team.
-        requests: masks of arriving threads, of each place.
+        team: mask of the threads of the largest team.
+        arrivals: the places where threads come to it.
         note: the barrier in the source.
 
     Returns:
         Mask of the threads that may go on from this cycle.
     """
     arrived = m.register(f"{name}_arrived", threads, reset=0, note=note)
+    if any(one.size is not None for one in arrivals):
+        first = m.register(f"{name}_team", threads, reset=0, note="threads that come")
+        for one in arrivals:
+            mask = team if one.size is None else _below(one.size, threads)
+            m.update(first, mask, one.issue)
+        team = first
     full = m.wire(f"{name}_full", arrived.eq(team))
     value: Expr = mux(full, const(0, threads), arrived)
-    for mask in requests:
-        value = value | mask
+    for one in arrivals:
+        value = value | one.mask
     m.update(arrived, value)
     return m.wire(f"{name}_over", mux(full, team, const(0, threads)))
+
+
+def _below(count: Expr, threads: int) -> Expr:
+    """The bits of the threads whose numbers are below a count of 32 bits."""
+    bits = [const(number, count.width).ult(count) for number in range(threads)]
+    return bits[0] if threads == 1 else cat(*reversed(bits))

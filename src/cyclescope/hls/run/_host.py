@@ -400,7 +400,8 @@ class Host:
         target = self._program.target
         # Of a league each thread of the unmodified program is the first of its team.
         is_first = program != self._compiled[False] and target.is_league
-        levels = int(target.is_parallel and not is_first)
+        has_team = target.is_parallel or bool(self._program.forks)
+        levels = int(has_team and not is_first)
         self._runs += 1
         file, given = self._folder / "recorded", self._folder / "given"
         more = self._folder / f"{file.name}.reached"

@@ -18,7 +18,15 @@ from cyclescope.c import (
     walk,
     whole,
 )
-from cyclescope.hls.front import PRINTED, TEAM, PrintedPlace, directives, meant, visible
+from cyclescope.hls.front import (
+    PRINTED,
+    TEAM,
+    PrintedPlace,
+    directives,
+    is_inside,
+    meant,
+    visible,
+)
 from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
@@ -37,6 +45,7 @@ _WORDS = frozenset({"for", "simd", "loop", "sections"})
 _ONE_THREAD = frozenset({"single", "sections", "section", "task", "taskloop"})
 _DISTRIBUTE = ("omp", "distribute")
 _OWN = b"static _Thread_local "
+_OF_ALL = b"static "
 _DEVICE_CLAUSES = frozenset(
     {
         "map", "num_threads", "thread_limit", "num_teams", "device", "defaultmap", "dist_schedule",
@@ -59,11 +68,11 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
     lines = unit.sources[unit.file].encode("utf-8", "surrogateescape").split(b"\n")
     where = target.stmt.where
     moved = 0  # of the region's end
-    own = [] if unmodified else _own_arrays(program)
-    for line, column in sorted(own, reverse=True):
+    own = {} if unmodified else _own_arrays(program)
+    for (line, column), kind in sorted(own.items(), reverse=True):
         written = lines[line - 1]
-        lines[line - 1] = written[: column - 1] + _OWN + written[column - 1 :]
-        moved += len(_OWN) * (line == where.end_line and column < where.end_column)
+        lines[line - 1] = written[: column - 1] + kind + written[column - 1 :]
+        moved += len(kind) * (line == where.end_line and column < where.end_column)
     first = target.pragmas[0].where.line
     # A comment may end in front of the directive.
     column = target.pragmas[0].where.column - 1
@@ -207,20 +216,32 @@ def _end(lines: list[bytes], line: int, column: int) -> tuple[int, int]:
         line, column = line + 1, 0
 
 
-def _own_arrays(program: Program) -> list[tuple[int, int]]:
-    """The places where the text declares arrays that are block RAM.
+def _own_arrays(program: Program) -> dict[tuple[int, int], bytes]:
+    """The places where the text declares arrays that are block RAM, and what they are there.
 
     As the hardware's, they begin with zeros, there is one for each thread, and they keep what is
-    in them from one time to the next: programs that read what they have not written agree.
+    in them from one time to the next: programs that read what they have not written agree. Around
+    `parallel` regions that have a team there is one for all.
     """
     unit, target = program.unit, program.target
     functions = called(expressions(target.body), unit.functions)
     found: dict[tuple[int, int], list[Stmt]] = {}
+    shared: set[tuple[int, int]] = set()
     for body in (target.body, *(f.body for f in functions)):
+        if body is None:
+            continue
+        forks = [f for f in program.forks if is_inside(f, body.where)]
         for stmt in statements(body):
             if stmt.where.file == unit.file:
-                found.setdefault((stmt.where.line, stmt.where.column), []).append(stmt)
-    return [place for place, [stmt, *more] in found.items() if not more and _is_own(stmt)]
+                place = (stmt.where.line, stmt.where.column)
+                found.setdefault(place, []).append(stmt)
+                if forks and not any(is_inside(stmt.where, f) for f in forks):
+                    shared.add(place)
+    return {
+        place: _OF_ALL if place in shared else _OWN
+        for place, [stmt, *more] in found.items()
+        if not more and _is_own(stmt)
+    }
 
 
 def _is_own(stmt: Stmt) -> bool:

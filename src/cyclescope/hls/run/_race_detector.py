@@ -129,6 +129,8 @@ class _Detector(Interpreter):
             self._locks[thread] -= {number}
         super()._release(number)
 
-    def _barrier(self, number: int, thread: int) -> Generator[None, None, None]:
-        yield from super()._barrier(number, thread)
+    def _barrier(
+        self, number: int, thread: int, size: int | None = None
+    ) -> Generator[None, None, None]:
+        yield from super()._barrier(number, thread, size)
         self._phase[thread] += 1

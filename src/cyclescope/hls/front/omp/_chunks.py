@@ -15,7 +15,7 @@ from cyclescope.c import Scalar, Variable
 from cyclescope.hls.front._context import Location, flag
 from cyclescope.hls.front._control import branch, looped
 from cyclescope.hls.front._memory import load_from, new_array, store_to
-from cyclescope.hls.front.omp._team import locked
+from cyclescope.hls.front.omp._team import locked, shared_by
 from cyclescope.hls.ir import Op, Place
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Chunks:
         """The size of the next chunk, at most what is left."""
         size = ctx.b.const(left.width, min(self.least, (1 << left.width) - 1))
         if self.is_guided:
-            share = ctx.b.op(Op.UDIV, left, ctx.b.const(left.width, ctx.threads), width=left.width)
+            share = ctx.b.op(Op.UDIV, left, shared_by(ctx, left.width), width=left.width)
             size = _larger(ctx, share, size)
         return ctx.b.select(ctx.b.op(Op.ULT, left, size, width=1), left, size)
 

@@ -6,11 +6,13 @@ construct's clauses are in the table of `_clauses.py`.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from cyclescope.c import Block, Stmt
 from cyclescope.hls.front.omp._clauses import check
+from cyclescope.hls.front.omp._fork import forked
 from cyclescope.hls.front.omp._privatization import private
 
 if TYPE_CHECKING:
@@ -142,10 +144,11 @@ def construct(ctx: Context, directive: Directive, stmt: Stmt) -> None:
         )
     check(directive)
     _check_nest(ctx, directive)
-    ctx.team.inside.append(directive)
-    with private(ctx, directive):
-        _CONSTRUCTS[words](ctx, directive, stmt)
-    ctx.team.inside.pop()
+    with forked(ctx, directive, stmt) if ctx.team.is_joint else nullcontext():
+        ctx.team.inside.append(directive)
+        with private(ctx, directive):
+            _CONSTRUCTS[words](ctx, directive, stmt)
+        ctx.team.inside.pop()
 
 
 def _check_nest(ctx: Context, directive: Directive) -> None:

@@ -9,16 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Declare, For, fold, read_c, statements
+from cyclescope.c import Declare, For, Name, children, fold, read_c, rebuilt, statements
 from cyclescope.errors import SourceError
+from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front.omp._contexts import selector_of
 from cyclescope.hls.front.omp._tokens import closing, is_name, split
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from cyclescope.c import Expr, Pragma, Range, Unit
+    from cyclescope.c import Expr, Pragma, Range, Unit, Variable
 
 __all__ = [
     "Clause",
@@ -359,6 +360,21 @@ class Constants:
         head = f"for (__INT64_TYPE__ {_PROBE} = ({' '.join(words)}) % 1; ; )"
         return self._read("", head, where) is not None
 
+    def expression(self, words: Sequence[str], where: Range) -> Expr | None:
+        """A directive's expression, of the text's variables; None if it is none of numbers.
+
+        Args:
+            words: its tokens.
+            where: the directive, in front of a statement.
+        """
+        if where.file != self.unit.file or where.start == where.end:
+            return None
+        unit = self._read("", f"for (__INT64_TYPE__ {_PROBE} = ({' '.join(words)}); ; )", where)
+        for variable in _declared_in_heads(unit):
+            if variable.name == _PROBE and variable.init is not None:
+                return _renamed(variable.init, visible(self.unit, where))
+        return None
+
     def _probe(self, text: str, where: Range | None) -> int | None:
         # An enumerator's value is the compiler's to find, with all names that are known there.
         enumerator = f"enum {{ {_PROBE}_value = ({text}) }}"
@@ -368,12 +384,8 @@ class Constants:
             return None
         if where is None:
             return folded(unit.variables[_PROBE].init)
-        for function in unit.functions.values():
-            for stmt in statements(function.body):
-                match stmt:
-                    case For(init=Declare(variables=(variable,))) if variable.name == _PROBE:
-                        return folded(variable.init)
-        return None
+        found = (v for v in _declared_in_heads(unit) if v.name == _PROBE)
+        return next((folded(v.init) for v in found), None)
 
     def _read(self, tail: str, head: str, where: Range | None) -> Unit | None:
         """The text with a tail behind it, or a loop's head for a pragma; None: no C."""
@@ -393,6 +405,22 @@ class Constants:
             return read_c(self.unit.file, text=probed, defines=self.defines, include=self.include)
         except SourceError:
             return None
+
+
+def _declared_in_heads(unit: Unit | None) -> Iterator[Variable]:
+    """The variables that loops declare."""
+    for function in unit.functions.values() if unit is not None else ():
+        for stmt in statements(function.body):
+            match stmt:
+                case For(init=Declare(variables=variables)):
+                    yield from variables
+
+
+def _renamed(expr: Expr, known: Mapping[str, Variable]) -> Expr:
+    """An expression of another reading of the text, with this one's variables."""
+    if isinstance(expr, Name) and expr.variable.name in known:
+        return replace(expr, variable=known[expr.variable.name])
+    return rebuilt(expr, [_renamed(part, known) for part in children(expr)])
 
 
 def folded(expr: Expr | None) -> int | None:

@@ -1,13 +1,16 @@
-"""Parallel regions inside the region: each thread's own, with a team of itself alone."""
+"""Parallel regions inside the region: by the team made for it, or each thread's own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._dispatch import bare
 from cyclescope.hls.front.omp._constructs import lowers
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
+from cyclescope.hls.front.omp._team import thread_number
 from cyclescope.hls.front.omp._worksharing import work_share
+from cyclescope.hls.ir import Op
 
 if TYPE_CHECKING:
     from cyclescope.c import Stmt
@@ -33,7 +36,10 @@ _LOOPS = frozenset({"for", "loop", "sections"})
     "parallel masked taskloop simd",
 )
 def _nested(ctx: Context, directive: Directive, stmt: Stmt) -> None:
-    """A team of one thread executes it (OpenMP 4.5, 2.5.1: as many as are there)."""
+    """The team that has been made for it, else one of one thread (OpenMP 4.5, 2.5.1)."""
+    if ctx.team.fork is directive:
+        _body(ctx, directive, stmt)
+        return
     ctx.warnings.append(
         f"{directive.where}: a parallel region inside the region has a team of one thread; for "
         f"more write target parallel, or teams distribute parallel, at the region"
@@ -45,13 +51,22 @@ def _nested(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     own = {*directive.names("private"), *directive.names("firstprivate")}
     known = {ctx.vars.whole.get(v, v) for v in (*ctx.vars.env, *ctx.vars.memories)}
     team.shared = frozenset(v for v in known if v.name not in own)
-    # The only thread is the master, and executes tasks at once.
-    if _LOOPS.isdisjoint(directive.words):
-        entered = begin_reductions(ctx, directive)
-        bare(ctx, stmt)
-        end_reductions(ctx, directive, entered)
-    else:
-        work_share(ctx, directive, stmt)
+    _body(ctx, directive, stmt)
     ctx.threads, team.inside, team.is_alone = threads, inside, was_alone
     team.nested -= 1
     team.shared = before
+
+
+def _body(ctx: Context, directive: Directive, stmt: Stmt) -> None:
+    """The statement, as each thread of the team executes it."""
+    if not _LOOPS.isdisjoint(directive.words):
+        work_share(ctx, directive, stmt)
+        return
+    entered = begin_reductions(ctx, directive)
+    # The first thread is the master, and executes tasks at once.
+    if directive.has("master") or directive.has("masked"):
+        first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
+        branch(ctx, first, lambda: bare(ctx, stmt))
+    else:
+        bare(ctx, stmt)
+    end_reductions(ctx, directive, entered)

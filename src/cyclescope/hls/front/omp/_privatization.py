@@ -9,6 +9,7 @@ from cyclescope.c import Array as CArray
 from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import counted
 from cyclescope.hls.front._environment import outer
+from cyclescope.hls.front._joint import by_first, own_place
 from cyclescope.hls.front._layout import is_flat, size_of
 from cyclescope.hls.front._memory import new_array
 from cyclescope.hls.front._scopes import visible
@@ -76,20 +77,25 @@ def own_copy(
     ctx: Context, variable: Variable, array: Array, where: Range, *, is_given: bool
 ) -> None:
     """A thread's own copy of a variable in memory."""
+    with by_first(ctx):
+        _copy(ctx, variable, array, where, is_given=is_given)
+
+
+def _copy(ctx: Context, variable: Variable, array: Array, where: Range, *, is_given: bool) -> None:
     # They lower expressions, which ask for what constructs there are.
     from cyclescope.hls.front._blocks import copy_object
     from cyclescope.hls.front._pointers import copy_parts, has_pointers
 
     kind = variable.type
     zero = ctx.b.const(64, 0)
-    if is_flat(kind) and variable not in ctx.vars.addressed:
+    if is_flat(kind) and _on_wires(ctx, variable):
         value = load_object(ctx, Location(array, zero, kind), where) if is_given else None
         del ctx.vars.memories[variable]
         hold(ctx, variable, value)
         return
     size = size_of(kind, where)
     own = ctx.vars.memories[variable] = new_array(
-        ctx, variable, Place.LOCAL, size, to=False, back=False
+        ctx, variable, own_place(ctx), size, to=False, back=False
     )
     if is_given and not has_pointers(innermost(kind)):
         copy_object(ctx, Location(own, zero, kind), Location(array, zero, kind), where)
@@ -105,8 +111,14 @@ def own_copy(
         counted(ctx, where, ctx.b.const(64, size // each), copy)
 
 
+def _on_wires(ctx: Context, variable: Variable) -> bool:
+    """Return whether a copy is on wires: not if its address is a value, or the team shares it."""
+    is_shared = own_place(ctx) is Place.SHARED and variable in ctx.host.written_by_team
+    return variable not in ctx.vars.addressed and not is_shared
+
+
 def release_copy(ctx: Context, variable: Variable, array: Array) -> None:
     """The shared variable again in the place of the thread's own."""
-    if is_flat(variable.type) and variable not in ctx.vars.addressed:
+    if is_flat(variable.type) and _on_wires(ctx, variable):
         release(ctx, variable)
     ctx.vars.memories[variable] = array

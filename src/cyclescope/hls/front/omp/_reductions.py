@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import Array as CArray
 from cyclescope.c import Pointer, Scalar
-from cyclescope.hls.front._context import Location
+from cyclescope.hls.front._context import Location, SharedScalarError
 from cyclescope.hls.front._control import counted
 from cyclescope.hls.front._conversions import truth
 from cyclescope.hls.front._expressions import arithmetic
+from cyclescope.hls.front._joint import own_place
 from cyclescope.hls.front._layout import size_of
 from cyclescope.hls.front._memory import load_from, new_array, store_to
 from cyclescope.hls.front.omp._privatization import innermost, named
@@ -79,10 +80,13 @@ def begin_reductions(ctx: Context, directive: Directive) -> list[Entered]:
             one = Entered(reduction.operator, variable, kind, None, None, before=before)
             entered.append(one)
             continue
+        if isinstance(variable.type, Scalar) and variable in ctx.vars.fixed:
+            raise SharedScalarError(f"{where}: {name} is shared by all threads", variable)
         array = ctx.vars.memories.get(variable) or ctx.vars.bases.get(variable)
-        if ctx.team.is_alone and array is not None and array.place is Place.LOCAL:
+        is_own = array is not None and array.place in (Place.LOCAL, own_place(ctx))
+        if ctx.team.is_alone and is_own:
             continue  # the one thread of the team has it for itself, and adds to what is there
-        if array is None or not isinstance(kind, Scalar) or array.place is not Place.EXTERNAL:
+        if array is None or not isinstance(kind, Scalar) or array.place is Place.LOCAL:
             raise ctx.refuse(
                 where, f"reduction of {name}: only scalars of the host can be reduced, and "
                 f"arrays of them"

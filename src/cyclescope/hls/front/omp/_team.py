@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.ir import Value
 
-__all__ = ["acquire", "barrier", "fence", "locked", "query", "release", "thread_number"]
+__all__ = [
+    "acquire",
+    "barrier",
+    "fence",
+    "locked",
+    "query",
+    "release",
+    "shared_by",
+    "thread_number",
+]
 
 _LOCK_KINDS = frozenset({"critical", "atomic", "reduction"})
 
@@ -99,15 +108,37 @@ def thread_number(ctx: Context) -> Value:
     return ctx.b.const(32, 0) if ctx.team.is_alone else ctx.b.leaf(Op.THREAD, 32)
 
 
+def shared_by(ctx: Context, width: int) -> Value:
+    """The number of threads that share the work of a loop here."""
+    if ctx.team.size is None or ctx.team.is_alone:
+        return ctx.b.const(width, ctx.threads)
+    return ctx.b.resized(ctx.b.use(ctx.team.size), width, is_signed=False)
+
+
 def _size(ctx: Context) -> Value:
     """The threads in the present team."""
-    return ctx.b.const(32, 1 if ctx.team.is_alone else ctx.team.each)
+    if ctx.team.size is None or ctx.team.is_alone:
+        return ctx.b.const(32, 1 if ctx.team.is_alone else ctx.team.each)
+    return ctx.b.use(ctx.team.size)
+
+
+def _is_parallel(ctx: Context) -> Value:
+    """Return whether the innermost team with several threads has them, 32 bits."""
+    if ctx.team.size is None:
+        return ctx.b.const(32, int(ctx.team.each > 1))
+    several = ctx.b.op(Op.ULT, ctx.b.const(32, 1), ctx.b.use(ctx.team.size), width=1)
+    return ctx.b.resized(several, 32, is_signed=False)
+
+
+def _most(ctx: Context) -> Value:
+    """The threads that a further team would have at most."""
+    return ctx.b.const(32, ctx.team.most if ctx.team.forks else ctx.team.each)
 
 
 def _own_number(ctx: Context) -> Value:
     """The number of the thread in its team; the teams have consecutive threads."""
     number = thread_number(ctx)
-    if ctx.team.is_alone or ctx.team.each == ctx.most_threads:
+    if ctx.team.is_alone or ctx.team.forks or ctx.team.each == ctx.most_threads:
         return number
     return ctx.b.op(Op.UREM, number, ctx.b.const(32, ctx.team.each), width=32)
 
@@ -135,7 +166,7 @@ def _level(ctx: Context) -> Value:
 _QUERIES: dict[str, Callable[[Context], Value]] = {
     "omp_get_thread_num": _own_number,
     "omp_get_num_threads": _size,
-    "omp_get_max_threads": lambda ctx: ctx.b.const(32, ctx.team.each),
+    "omp_get_max_threads": _most,
     "omp_get_team_num": _team_number,
     "omp_get_num_teams": lambda ctx: ctx.b.const(32, ctx.team.teams),
     # As a native run has them, whose one device is the host itself.
@@ -155,10 +186,12 @@ _QUERIES: dict[str, Callable[[Context], Value]] = {
     "omp_get_num_devices": lambda ctx: ctx.b.const(32, 1),
     "omp_get_thread_limit": lambda ctx: _thread_limit(ctx),
     "omp_get_level": lambda ctx: _level(ctx),
-    "omp_get_active_level": lambda ctx: ctx.b.const(
-        32, int(ctx.team.each > 1 and ctx.host.target.directive.has("parallel"))
+    "omp_get_active_level": lambda ctx: (
+        _is_parallel(ctx)
+        if ctx.team.forks or ctx.host.target.directive.has("parallel")
+        else ctx.b.const(32, 0)
     ),
-    "omp_in_parallel": lambda ctx: ctx.b.const(32, int(ctx.team.each > 1)),
+    "omp_in_parallel": _is_parallel,
 }
 
 
@@ -181,4 +214,5 @@ def barrier(ctx: Context, where: Range) -> None:
     with ctx.at(where):
         number = len(ctx.team.barriers)
         ctx.team.barriers.append(where)
-        ctx.b.effect(Op.BARRIER, when=ctx.flow.pred, constant=number)
+        size = [ctx.team.size] if ctx.team.size is not None else []
+        ctx.b.effect(Op.BARRIER, *size, when=ctx.flow.pred, constant=number)

@@ -24,19 +24,27 @@ from cyclescope.c import (
     without_casts,
 )
 from cyclescope.hls.front._assigned import breaks, gotos_out, may_jump, returns, variables_read
-from cyclescope.hls.front._context import Location
+from cyclescope.hls.front._blocks import copy_object
+from cyclescope.hls.front._context import Location, SharedScalarError
 from cyclescope.hls.front._control import branch, changed_in, stepped
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._dispatch import bare, rvalue, statement
-from cyclescope.hls.front._layout import is_flat
-from cyclescope.hls.front._structs import held_value, hold, is_held, release, store_object
+from cyclescope.hls.front._pointers import has_pointers
+from cyclescope.hls.front._structs import (
+    held_value,
+    hold,
+    is_held,
+    release,
+    store_object,
+    wires_of,
+)
 from cyclescope.hls.front.omp._chunks import Chunks, take_chunks
 from cyclescope.hls.front.omp._clauses import check
 from cyclescope.hls.front.omp._constructs import lowers, within
 from cyclescope.hls.front.omp._directives import directives
-from cyclescope.hls.front.omp._privatization import named, own_copy, release_copy
+from cyclescope.hls.front.omp._privatization import innermost, named, own_copy, release_copy
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
-from cyclescope.hls.front.omp._team import barrier, thread_number
+from cyclescope.hls.front.omp._team import barrier, shared_by, thread_number
 from cyclescope.hls.ir import Op, Place, StaticSchedule, constant_of, signed
 
 if TYPE_CHECKING:
@@ -353,7 +361,7 @@ def _has_last(ctx: Context, total: Value, chunk: int | None) -> Value:
         return ctx.b.op(Op.AND, ctx.b.op(Op.EQ, end, total, width=1), some, width=1)
     before = ctx.b.op(Op.SUB, total, ctx.b.const(width, 1), width=width)
     number = ctx.b.op(Op.UDIV, before, ctx.b.const(width, chunk), width=width)
-    whose = ctx.b.op(Op.UREM, number, ctx.b.const(width, ctx.threads), width=width)
+    whose = ctx.b.op(Op.UREM, number, shared_by(ctx, width), width=width)
     some = ctx.b.op(Op.NE, total, ctx.b.const(width, 0), width=1)
     own = ctx.b.op(Op.EQ, whose, _thread(ctx, width), width=1)
     return ctx.b.op(Op.AND, own, some, width=1)
@@ -374,7 +382,7 @@ def _thread(ctx: Context, width: int) -> Value:
 def _own_block(ctx: Context, count: Value) -> tuple[Value, Value]:
     """The first of this thread's iterations and the one after its last, in equal blocks."""
     width = count.width
-    team, thread = ctx.b.const(width, ctx.threads), _thread(ctx, width)
+    team, thread = shared_by(ctx, width), _thread(ctx, width)
     if ctx.team.is_ordered:
         return ctx.b.const(width, 0), count
     each = ctx.b.op(Op.UDIV, count, team, width=width)
@@ -400,7 +408,7 @@ def _share_one(ctx: Context, loop: _Canonical, chunk: int | None) -> None:
     each = ctx.b.op(Op.MUL, loop.step, ctx.b.const(width, chunk), width=width, exact=True)
     mine = ctx.b.op(Op.MUL, each, _thread(ctx, width), width=width, exact=True)
     first = ctx.b.op(Op.ADD, loop.first, mine, width=width, exact=sort.kind == "int")
-    turn = ctx.b.op(Op.MUL, each, ctx.b.const(width, ctx.threads), width=width, exact=True)
+    turn = ctx.b.op(Op.MUL, each, shared_by(ctx, width), width=width, exact=True)
     if chunk == 1:
         _run(ctx, loop, first, last, turn, chunk)
         return
@@ -438,7 +446,8 @@ def _run(
 
     def body(number: Value) -> None:
         change, count = constant_of(loop.step), constant_of(loop.count)
-        if change and not ctx.team.is_alone and not ctx.team.is_ordered:
+        is_known = ctx.team.size is None or ctx.team.size.node.op is Op.CONST
+        if change and is_known and not ctx.team.is_alone and not ctx.team.is_ordered:
             shared = StaticSchedule(signed(change, width), count, chunk, ctx.threads)
             ctx.shared.work_sharing[number.node] = shared
         for grows, start, by in loop.linear:
@@ -463,7 +472,7 @@ def _run(
 
 def _nest_runner(
     ctx: Context, nest: list[_Canonical], width: int
-) -> Callable[[Value, Value, int], Value]:
+) -> Callable[[Value, Value, Value | int], Value]:
     """The function that lowers some iterations of loops collapsed into one.
 
     The one's number, from a value up to another one by a step, says where in the nest it is; it is
@@ -484,7 +493,7 @@ def _nest_runner(
         for level in nest:
             del ctx.vars.env[level.variable]
 
-    def share(begin: Value, end: Value, step: int) -> Value:
+    def share(begin: Value, end: Value, step: Value | int) -> Value:
         ctx.vars.env[number] = begin
         stepped(
             ctx,
@@ -513,7 +522,7 @@ def _share_nest(ctx: Context, nest: list[_Canonical], total: Value, chunk: int |
         return
     first = ctx.b.op(Op.MUL, _thread(ctx, width), ctx.b.const(width, chunk), width=width)
     if chunk == 1:
-        share(first, total, ctx.threads)
+        share(first, total, shared_by(ctx, width))
         return
     start = Variable("chunk", Scalar("uint", width), nest[0].where, "local")
     ctx.vars.env[start] = first
@@ -528,7 +537,7 @@ def _share_nest(ctx: Context, nest: list[_Canonical], total: Value, chunk: int |
         ctx,
         nest[0].where,
         start,
-        chunk * ctx.threads,
+        ctx.b.op(Op.MUL, ctx.b.const(width, chunk), shared_by(ctx, width), width=width),
         changed=changed,
         test=lambda begin: ctx.b.op(Op.ULT, begin, total, width=1),
         body=chunk_body,
@@ -681,16 +690,17 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
         array = ctx.vars.memories.get(variable)
         if ctx.team.is_alone and (array is None or array.place is Place.LOCAL):
             continue  # the one thread of the team has the last iteration, behind all others
+        if array is None and not ctx.vars.fixed.isdisjoint(wires_of(ctx, variable)):
+            raise SharedScalarError(f"{where}: {name} is shared by all threads", variable)
         if array is None:
             raise ctx.refuse(
                 where, f"lastprivate({name}): it is each thread's own already; declare it "
                 f"outside the region"
             )  # fmt: skip
-        if not is_flat(variable.type):
+        if not is_held(ctx, variable) and has_pointers(innermost(variable.type)):
             raise ctx.refuse(
-                where, f"lastprivate({name}): only scalars, vectors and structs of them; store "
-                f"the array's elements in the last iteration"
-            )  # fmt: skip
+                where, f"lastprivate({name}): it contains pointers; assign them behind the loop"
+            )
         last[variable] = array
         own_copy(
             ctx, variable, last[variable], where, is_given=name in given or name in directive.linear
@@ -710,8 +720,12 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
 
     def hand_back() -> None:
         for variable, array in last.items():
-            value = ends[variable] if variable in ends else held_value(ctx, variable)
             place = Location(array, ctx.b.const(64, 0), variable.type)
+            if variable in ctx.vars.memories:
+                own = Location(ctx.vars.memories[variable], ctx.b.const(64, 0), variable.type)
+                copy_object(ctx, place, own, where)
+                continue
+            value = ends[variable] if variable in ends else held_value(ctx, variable)
             store_object(ctx, place, value, where)
 
     with ctx.at(where):
@@ -758,7 +772,7 @@ def _share_sections(ctx: Context, directive: Directive, stmt: Stmt) -> Value:
     for number, section in enumerate(_sections(ctx, stmt)):
         if may_jump(section) or returns(section):
             raise ctx.refuse(section.where, "a section can't be left by break, continue or return")
-        whose = ctx.b.const(32, number % ctx.threads)
+        whose = ctx.b.op(Op.UREM, ctx.b.const(32, number), shared_by(ctx, 32), width=32)
         mine = ctx.b.op(Op.EQ, thread_number(ctx), whose, width=1)
         branch(ctx, mine, partial(bare, ctx, section))
     assert mine is not None
