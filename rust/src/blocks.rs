@@ -62,7 +62,8 @@ impl LeafSets {
     }
 }
 
-fn written_probes<T>(assignments: &[ir::Assignment<T>]) -> (Leaves, Vec<ir::Id>) {
+/// The probes that these assignments write, and the groups that they start.
+pub fn written_probes<T>(assignments: &[ir::Assignment<T>]) -> (Leaves, Vec<ir::Id>) {
     let mut leaves = Leaves::new();
     let mut starts = Vec::new();
     for assignment in assignments {

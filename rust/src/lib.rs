@@ -16,6 +16,7 @@ mod formulas;
 mod guard;
 mod inline;
 mod instrument;
+mod lengthen;
 mod memory;
 mod network;
 mod pages;
@@ -64,6 +65,8 @@ struct Request {
     disable: Vec<String>,
     options: Vec<String>,
     instrument: bool,
+    /// Instrumented: the statements whose groups take more cycles.
+    longer: Vec<lengthen::Longer>,
     /// Only files below the program's folder.
     bound: bool,
 }
@@ -83,11 +86,14 @@ fn in_fixed_order(ctx: &ir::Context) {
 
 /// (Verilog, record as JSON).
 fn run(request: &Request) -> CalyxResult<(String, String)> {
-    record::begin(record::Record::default());
+    record::begin(record::Record { longer: request.longer.clone(), ..Default::default() });
     let mut workspace =
         source::workspace(&request.file, &request.library, &request.replacements, request.bound)?;
     if request.instrument {
         workspace.lib.add_inline_primitive(instrument::probe_primitive());
+    }
+    if !request.longer.is_empty() {
+        workspace.lib.add_inline_primitive(lengthen::delay_primitive());
     }
     let mut ctx = ir::from_ast::ast_to_ir(workspace)?;
     ctx.bc = ir::BackendConf {
@@ -104,6 +110,9 @@ fn run(request: &Request) -> CalyxResult<(String, String)> {
     let (chosen, mut passes) = plan::passes(&manager, &request.passes, &request.disable)?;
     if request.instrument {
         passes = with_ours(&passes);
+    }
+    if !request.longer.is_empty() {
+        passes = plan::lengthened(passes);
     }
     manager.execute_plan(&mut ctx, &passes, &[], false)?;
 
@@ -297,8 +306,11 @@ fn describe(error: &Error) -> (String, String, usize) {
 }
 
 /// Compile a Calyx program to Verilog; gives (Verilog, record as JSON).
+///
+/// `longer`: statements by their numbers in the record, the cycles that their groups take more, and
+/// whether their lengths are fixed by the compiler.
 #[pyfunction]
-#[pyo3(signature = (file, library, work, replacements, passes, disable, options, instrument, bound))]
+#[pyo3(signature = (file, library, work, replacements, passes, disable, options, instrument, bound, longer=Vec::new()))]
 #[allow(clippy::too_many_arguments)]
 fn compile(
     py: Python<'_>,
@@ -311,9 +323,24 @@ fn compile(
     options: Vec<String>,
     instrument: bool,
     bound: bool,
+    longer: Vec<(usize, u64, bool)>,
 ) -> PyResult<(String, String)> {
-    let request =
-        Request { file, library, work, replacements, passes, disable, options, instrument, bound };
+    let longer = longer
+        .into_iter()
+        .map(|(node, more, promoted)| lengthen::Longer { node, more, promoted })
+        .collect();
+    let request = Request {
+        file,
+        library,
+        work,
+        replacements,
+        passes,
+        disable,
+        options,
+        instrument,
+        longer,
+        bound,
+    };
     compiler(py, || run(&request))
 }
 

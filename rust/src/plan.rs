@@ -6,6 +6,7 @@ use crate::corrections::{self, keeps_sources, released};
 use crate::encode::EncodeControl;
 use crate::inline::{NoteInvokes, TagInlined, TagSplitGroups};
 use crate::instrument::{DropUnused, Instrument};
+use crate::lengthen::Lengthen;
 use crate::repeat::{NoteRepeats, ProbeRepeats};
 use crate::share::NoteCells;
 use crate::undriven::DriveUndrivenData;
@@ -25,6 +26,7 @@ pub fn pass_manager() -> CalyxResult<PassManager> {
     manager.register_pass::<TagInlined>()?;
     manager.register_pass::<NoteCells>()?;
     manager.register_pass::<Instrument>()?;
+    manager.register_pass::<Lengthen>()?;
     manager.register_pass::<NoteRepeats>()?;
     manager.register_pass::<ProbeRepeats>()?;
     manager.register_pass::<ProbeStatic>()?;
@@ -119,4 +121,16 @@ pub fn instrumented(passes: &[String]) -> Vec<(String, bool)> {
         ours(pass == "tdcc", ProbeBlocks::name());
     }
     result
+}
+
+/// Insert the pass that makes groups longer into a list with ours: where groups are what they will
+/// be, and the lengths of those that may be promoted are known.
+pub fn lengthened(mut passes: Vec<String>) -> Vec<String> {
+    let after = ["static-inference", "compile-invoke", Instrument::name()]
+        .into_iter()
+        .find_map(|name| passes.iter().position(|pass| released(pass) == name));
+    if let Some(after) = after {
+        passes.insert(after + 1, Lengthen::name().to_string());
+    }
+    passes
 }

@@ -170,6 +170,9 @@ pub struct Record {
     /// The entry point as written, once it is known.
     #[serde(skip)]
     pub main: Option<String>,
+    /// The statements whose groups are to take more cycles.
+    #[serde(skip)]
+    pub longer: Vec<crate::lengthen::Longer>,
     /// None: what is compiled is the text itself.
     #[serde(skip)]
     pub places: Option<Places>,

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyse.timed_programs import foretell, timed_program
-from cyclescope.analyse import best_changes, critical, frames_named, parse_lengths, retimed
+from cyclescope.analyse import (
+    Assumption,
+    assumptions,
+    best_changes,
+    critical,
+    frames_named,
+    parse_lengths,
+    retimed,
+)
 from cyclescope.analyse.rules import Place
 from cyclescope.analyse.rules._leverage import bounded, bounds_of_blocks
 from cyclescope.calyx import CalyxOptions, profile_program
@@ -33,6 +41,19 @@ component main() -> () {
     group wc { c.in = 8'd3; c.write_en = 1'd1; wc[done] = c.done; }
   }
   control { seq { par { seq { wa; wa; wa; } wb; } wc; } }
+}
+"""
+
+
+MEETING = """\
+import "primitives/core.futil";
+component main() -> () {
+  cells { a = std_reg(8); b = std_reg(8); }
+  wires {
+    group wa { a.in = 8'd1; a.write_en = 1'd1; wa[done] = a.done; }
+    group wb { b.in = 8'd2; b.write_en = 1'd1; wb[done] = b.done; }
+  }
+  control { par { seq { wa; @sync(1); } seq { @sync(1); wb; } } }
 }
 """
 
@@ -170,6 +191,25 @@ def test_a_definition_is_all_its_places(arms: Profile) -> None:
     (change,) = parse_lengths(arms, ["main.wa = 3"])
     assert len(change.keys) == len(frames_named(arms, "wa")) == 3
     assert retimed(arms, [change]).totals == (arms.cycles + 6,)
+
+
+def test_what_a_prediction_assumes_is_told(arms: Profile, tmp_path: Path) -> None:
+    assert assumptions(arms, parse_lengths(arms, ["wb = 3"])) == ()
+    # The compiler starts the reads and `i_next` at once, though they are steps of a `seq`.
+    example = EXAMPLES / "multiply.futil"
+    profile = profile_program(example, example.with_suffix(".json")).profile
+    asked = parse_lengths(profile, ["read_B_idx = 3"])
+    assert assumptions(profile, asked) == (Assumption.ORDER,)
+    assert assumptions(profile, parse_lengths(profile, ["mult_A_B = 4"])) == ()
+    path = tmp_path / "barrier.futil"
+    path.write_text(MEETING)
+    profile = profile_program(path, None).profile
+    asked = parse_lengths(profile, ["wa = 3"])
+    assert assumptions(profile, asked) == (Assumption.ALONE,)
+    file = str(tmp_path / "barrier.cyc")
+    save(profile, file)
+    assert main(["whatif", file, "wa = 3", "--output", str(tmp_path / "said.csv")]) == 0
+    assert Assumption.ALONE in (tmp_path / "said.csv").read_text()
 
 
 def test_the_verbs(arms: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

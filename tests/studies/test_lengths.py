@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from cyclescope.calyx import CalyxOptions, profile_program
 from cyclescope.cli import main
 from cyclescope.errors import InputError
 from cyclescope.model import save
-from cyclescope.studies import simulated_lengths
+from cyclescope.studies import compiled_anew, simulated_lengths
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "calyx"
 STATIC = """\
@@ -49,7 +50,11 @@ def test_what_is_foretold_is_simulated(
     lengths = parse_lengths(profile, changes)
     found = retimed(profile, lengths).totals
     assert max(found) > profile.cycles
-    assert simulated_lengths(profile, lengths, program, data) == found
+    tried = simulated_lengths(profile, lengths, program, data)
+    assert tuple(one.cycles for one in tried) == found
+    assert all(one.same_memories and one.same_control for one in tried)
+    anew = compiled_anew(profile, lengths, program, data)
+    assert tuple(one.cycles for one in anew) == found
 
 
 @pytest.mark.long
@@ -61,9 +66,9 @@ def test_a_static_group_is_idle_in_the_cycles_that_are_added(tmp_path: Path) -> 
     run = profile_program(program, data)
     assert run.memories["m"]["data"] == [6]
     lengths = parse_lengths(run.profile, ["twice = 2..4"])
-    assert retimed(run.profile, lengths).totals == simulated_lengths(
-        run.profile, lengths, program, data
-    )
+    found = retimed(run.profile, lengths).totals
+    for tried in (simulated_lengths, compiled_anew):
+        assert tuple(one.cycles for one in tried(run.profile, lengths, program, data)) == found
 
 
 @pytest.mark.parametrize(
@@ -90,7 +95,10 @@ def test_another_program_is_told_from_the_profiles(
     save(profile_program(program, Path(data)).profile, file)
     given = ["whatif", file, "read = 2", "--format", "csv", "--check"]
     assert main([*given, str(program), "--data", data]) == 0
-    assert capsys.readouterr().out.splitlines()[1].endswith(",16,0.0")
+    assert capsys.readouterr().out.splitlines()[1].endswith(",16,0.0,same,same")
+    assert main([*given, str(program), "--data", data, "--anew"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].endswith(",16,0.0,same,same,16,0.0,same")
+    assert main(["whatif", file, "read = 2", "--anew"]) == 2
     assert main([*given, str(other), "--data", data]) == 2
     assert "give the profile's program and data" in capsys.readouterr().err
 
@@ -125,4 +133,144 @@ def test_a_static_if_is_as_long_as_its_longer_branch(tmp_path: Path) -> None:
     lengths = parse_lengths(profile, ["short = 4..7"])
     found = retimed(profile, lengths).totals
     assert found == tuple(profile.cycles + more for more in (0, 0, 1, 2))
-    assert simulated_lengths(profile, lengths, program, data) == found
+    # With branches of such lengths it would not make the `if` static, and then it takes others.
+    tried = simulated_lengths(profile, lengths, program, data)
+    assert tuple((one.cycles, one.same_control) for one in tried) == tuple((n, True) for n in found)
+
+
+HEAD = """\
+import "primitives/core.futil";
+import "primitives/memories/comb.futil";
+import "primitives/binary_operators.futil";
+"""
+# The compiler splits `both` in two, gives `a` and `b` one register, and calls `work` twice.
+CHANGED_BY_THE_TEXT = f"""\
+{HEAD}component work(x: 8) -> (y: 8) {{
+  cells {{ r = std_reg(8); mul = std_mult_pipe(8); }}
+  wires {{
+    group both {{ mul.left = x; mul.right = 8'd3; mul.go = !mul.done ? 1'd1;
+      r.in = mul.out; r.write_en = mul.done; both[done] = r.done; }}
+    y = r.out;
+  }}
+  control {{ both; }}
+}}
+component main() -> () {{
+  cells {{ @external m = comb_mem_d1(8, 1, 1); a = std_reg(8); b = std_reg(8); c = std_reg(8);
+    w = work(); }}
+  wires {{
+    group set_a {{ a.in = 8'd1; a.write_en = 1'd1; set_a[done] = a.done; }}
+    group set_b {{ b.in = 8'd2; b.write_en = 1'd1; set_b[done] = b.done; }}
+    group set_c {{ c.in = 8'd3; c.write_en = 1'd1; set_c[done] = c.done; }}
+    group keep {{ m.addr0 = 1'd0; m.write_data = w.y; m.write_en = 1'd1; keep[done] = m.done; }}
+  }}
+  control {{ seq {{ set_a; set_b; set_c; invoke w(x = c.out)(); keep; }} }}
+}}
+"""
+# `run` starts `twice` again in the cycle in which it has its result, and waits no longer.
+STARTED_AGAIN = f"""\
+{HEAD}component twice(x: 8) -> (y: 8) {{
+  cells {{ r = std_reg(8); add = std_add(8); }}
+  wires {{
+    static<1> group first {{ add.left = x; add.right = x; r.in = add.out; r.write_en = 1'd1; }}
+    static<1> group then {{ add.left = r.out; add.right = x; r.in = add.out; r.write_en = 1'd1; }}
+    y = r.out;
+  }}
+  control {{ static seq {{ first; then; }} }}
+}}
+component main() -> () {{
+  cells {{ @external m = comb_mem_d1(8, 1, 1); t = twice(); }}
+  wires {{
+    group run {{ t.go = 1'd1; t.x = 8'd5; m.write_data = t.done ? t.y; m.write_en = t.done ? 1'd1;
+      m.addr0 = t.done ? 1'd0; run[done] = m.done; }}
+  }}
+  control {{ run; }}
+}}
+"""
+# The same with a cell of one cycle: the last call is a whole one.
+STARTED_AGAIN_AT_ONCE = re.sub(
+    r"static<1> group then .*\n", "", STARTED_AGAIN.replace("static seq { first; then; }", "first;")
+)
+# A block of fixed length, once with the group in it and once without.
+NOT_ALWAYS = f"""\
+{HEAD}component main() -> () {{
+  cells {{ @external m = comb_mem_d1(8, 1, 1); a = std_reg(8); b = std_reg(8); eq = std_eq(8);
+    add = std_add(8); }}
+  wires {{
+    eq.left = a.out; eq.right = 8'd1;
+    static<1> group count {{ add.left = a.out; add.right = 8'd1; a.in = add.out;
+      a.write_en = 1'd1; }}
+    static<3> group some {{ b.in = 8'd2; b.write_en = 1'd1; }}
+    static<1> group keep {{ m.addr0 = 1'd0; m.write_data = b.out; m.write_en = 1'd1; }}
+  }}
+  control {{ static seq {{
+    static repeat 3 {{ static seq {{ count; static if eq.out {{ some; }} }} }}
+    keep;
+  }} }}
+}}
+"""
+# One arm reads what the other one writes in the same cycle.
+MEETING = f"""\
+{HEAD}component main() -> () {{
+  cells {{ @external m = comb_mem_d1(8, 1, 1); a = std_reg(8); b = std_reg(8);
+    c = std_reg(8); }}
+  wires {{
+    static<1> group give {{ a.in = 8'd7; a.write_en = 1'd1; }}
+    static<1> group idle {{ c.in = 8'd0; c.write_en = 1'd1; }}
+    static<1> group pause {{ b.in = 8'd0; b.write_en = 1'd1; }}
+    static<1> group keep {{ m.addr0 = 1'd0; m.write_data = a.out; m.write_en = 1'd1; }}
+  }}
+  control {{ static par {{ static seq {{ idle; give; }} static seq {{ pause; keep; }} }} }}
+}}
+"""
+
+
+def _written(folder: Path, text: str) -> tuple[Path, Path]:
+    program, data = folder / "program.futil", folder / "program.json"
+    program.write_text(text)
+    form = {"numeric_type": "bitnum", "is_signed": False, "width": 8}
+    data.write_text(json.dumps({"m": {"data": [0], "format": form}}))
+    return program, data
+
+
+@pytest.mark.long(keep_one_in=3)
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        (CHANGED_BY_THE_TEXT, "set_b = 2..5"),
+        (CHANGED_BY_THE_TEXT, "main.w/both = 5..8"),
+        (CHANGED_BY_THE_TEXT, "main/work = 5..8"),
+        (STARTED_AGAIN, "main.t/first = 2..5"),
+        (STARTED_AGAIN_AT_ONCE, "main.t/first = 2..5"),
+        (NOT_ALWAYS, "some = 4..7"),
+    ],
+)
+def test_the_control_stays_that_of_the_run(text: str, change: str, tmp_path: Path) -> None:
+    program, data = _written(tmp_path, text)
+    profile = profile_program(program, data).profile
+    lengths = parse_lengths(profile, [change])
+    found = retimed(profile, lengths).totals
+    assert found[0] > profile.cycles
+    tried = simulated_lengths(profile, lengths, program, data)
+    assert tuple(one.cycles for one in tried) == found
+    assert all(one.same_control and one.same_memories for one in tried)
+
+
+@pytest.mark.long
+def test_compiled_anew_the_groups_may_become_others(tmp_path: Path) -> None:
+    program, data = _written(tmp_path, CHANGED_BY_THE_TEXT)
+    profile = profile_program(program, data).profile
+    lengths = parse_lengths(profile, ["set_b = 2"])
+    (anew,) = compiled_anew(profile, lengths, program, data)
+    (same,) = simulated_lengths(profile, lengths, program, data)
+    assert anew.cycles != same.cycles
+    assert anew.same_control is None
+
+
+def test_other_memories_are_told(tmp_path: Path) -> None:
+    program, data = _written(tmp_path, MEETING)
+    profile = profile_program(program, data).profile
+    for change, same in (("give = 2", True), ("pause = 2", False)):
+        lengths = parse_lengths(profile, [change])
+        (tried,) = simulated_lengths(profile, lengths, program, data)
+        assert (tried.cycles,) == retimed(profile, lengths).totals
+        assert tried.same_memories is same

@@ -333,6 +333,8 @@ export interface CriticalKey {
 export interface ActivationGraph {
   own: Numbers;
   least: Numbers;
+  /** Nodes with one number are as long as the longest of them; -1 of the others. */
+  alike: Numbers;
   key: Numbers;
   /** How many phases each node has; these in turn, and how often it goes through each. */
   phases: Numbers;

@@ -6,14 +6,17 @@ import { changes, profile } from "./state.ts";
 
 /** The cycles of the run with lengths for some keys instead of their own. */
 export function retimed(graph: ActivationGraph, fixed: (key: number) => number | undefined): number {
-  const { own, least, key, phases, phase, times, members, member, lead } = graph;
+  const { own, least, alike, key, phases, phase, times, members, member, lead } = graph;
   const length = new Float64Array(own.length);
   const first = new Float64Array(members.length + 1);
   for (let i = 0; i < members.length; i++) first[i + 1] = first[i]! + members[i]!;
   const of = new Float64Array(members.length).fill(-1);
+  // Activations of one block of fixed length are as long as the longest of them.
+  const longest = new Map<number, number>();
+  const taken = (node: number): number => longest.get(alike[node]!) ?? length[node]!;
   const lengthOf = (which: number): number => {
     if (of[which]! < 0) {
-      for (let at = first[which]!; at < first[which + 1]!; at++) of[which] = Math.max(of[which]!, length[member[at]!]! + lead[at]!);
+      for (let at = first[which]!; at < first[which + 1]!; at++) of[which] = Math.max(of[which]!, taken(member[at]!) + lead[at]!);
     }
     return of[which]!;
   };
@@ -22,6 +25,8 @@ export function retimed(graph: ActivationGraph, fixed: (key: number) => number |
     let sum = own[node]!;
     for (const end = at + phases[node]!; at < end; at++) sum += times[at]! * lengthOf(phase[at]!);
     length[node] = fixed(key[node]!) ?? Math.max(sum, least[node]!);
+    const block = alike[node]!;
+    if (block >= 0) longest.set(block, Math.max(longest.get(block) ?? 0, length[node]!));
   }
   return length[own.length - 1] ?? 0;
 }

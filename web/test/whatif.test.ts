@@ -5,7 +5,7 @@ import { random } from "./made.ts";
 
 /** A root goes twice through a phase: the first of three cycles, and four cycles later one of two. */
 const GRAPH: ActivationGraph = {
-  own: Uint8Array.of(3, 2, 1), least: Uint8Array.of(0, 0, 0), key: Uint8Array.of(0, 1, 2),
+  own: Uint8Array.of(3, 2, 1), least: Uint8Array.of(0, 0, 0), alike: Int8Array.of(-1, -1, -1), key: Uint8Array.of(0, 1, 2),
   phases: Uint8Array.of(0, 0, 1), phase: Uint8Array.of(0), times: Uint8Array.of(2),
   members: Uint8Array.of(2), member: Uint8Array.of(0, 1), lead: Uint8Array.of(0, 4),
 };
@@ -27,6 +27,12 @@ it("what has cycles to spare is never shorter than it is fixed to be", () => {
   const fixed = { ...GRAPH, least: Uint8Array.of(0, 0, 15) };
   expect(withLengths(fixed, {})).toBe(15);
   expect(withLengths(fixed, { 0: 8 })).toBe(1 + 2 * 8);
+});
+
+it("a block of fixed length is as long as the longest of its activations", () => {
+  const block = { ...GRAPH, alike: Int8Array.of(0, 0, -1), key: Uint8Array.of(0, 0, 2) };
+  expect(withLengths(block, {})).toBe(1 + 2 * 7);
+  expect(withLengths(block, { 0: 2 })).toBe(1 + 2 * 6);
 });
 
 it("lengths in an address come back, and others are left out", () => {

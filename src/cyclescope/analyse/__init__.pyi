@@ -48,7 +48,18 @@ from ._summary import HotPath, Summary, is_hot, summarise
 from ._tables import Row, table
 from ._team import Member, Roof, Team, Wait, team
 from ._track_stacks import TrackUnits, track_units
-from ._whatif import OtherLength, Retimed, Step, best_changes, definition_of, parse_lengths, retimed
+from ._whatif import (
+    Assumption,
+    OtherLength,
+    Retimed,
+    Step,
+    TriedLength,
+    assumptions,
+    best_changes,
+    definition_of,
+    parse_lengths,
+    retimed,
+)
 from ._whatif_threads import LATENCY, START_COST, THREADS, memory_latency
 from .rules import RULES, Advice, Place, Rule, advise
 
@@ -68,6 +79,7 @@ __all__ = [
     "Advice",
     "Answer",
     "AreaRow",
+    "Assumption",
     "Change",
     "Critical",
     "CriticalFrame",
@@ -96,6 +108,7 @@ __all__ = [
     "Team",
     "ThreadBounds",
     "TrackUnits",
+    "TriedLength",
     "Use",
     "UsesOfTracks",
     "UsesOverTime",
@@ -106,6 +119,7 @@ __all__ = [
     "activations",
     "advise",
     "area_table",
+    "assumptions",
     "at_level",
     "best_changes",
     "bounds_ladder",

@@ -4,9 +4,14 @@ An activation goes through *phases*. In a phase the activations that it calls ru
 arms of a `par`, the cells that a group starts); the next phase begins when all of them are over.
 What an activation takes besides its phases (updates of state registers, the join of a `par`) are
 its *own* cycles. So its length is the sum of its own cycles and its phases', and a phase's length
-is that of the member that ends last; but a static `if` is as long as its longer branch, whichever
-it takes. With other lengths the run is timed anew without simulation, as LightningSimV2 does for
-FIFO depths.
+is that of the member that ends last. With other lengths the run is timed anew without simulation,
+as LightningSimV2 does for FIFO depths.
+
+A block of fixed length takes as long whatever it does: a static `if` as long as its longer branch,
+whichever it takes. So all activations of such a block are as long as the longest of them. Where a
+block began again and its caller ended before it did, the caller did not wait for it: what is cut
+off so is one of the block's own cycles. So is a cell's last activation if a group called the cell
+again without a pause and ended with it (see `ActivationGraph.again`).
 
 Phases are read off the profile's spans, not off names of operators: whatever calls several things
 at once joins them. Equal activations (of one frame in one instance, with equal own cycles and equal
@@ -25,11 +30,12 @@ from cyclescope.model import Kind, spans
 
 if TYPE_CHECKING:
     from cyclescope.analyse._activations import Key
-    from cyclescope.model import Ints, Profile
+    from cyclescope.model import Ints, Profile, Spans
 
 __all__ = ["ActivationGraph", "Level", "activation_graph", "phase_lengths", "phases_passed"]
 
 Words = np.ndarray[tuple[int], np.dtype[np.uint64]]
+Truths = np.ndarray[tuple[int], np.dtype[np.bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,10 @@ class Level:
         own: cycles of each node outside its phases, shape (nodes,).
         spare: of these, the last ones of a block of fixed length in which nothing below it runs any
             more, shape (nodes,): a static `if` that took its shorter branch.
-        least: the length of a node with cycles to spare, which it has in any case; 0 of others.
+        least: the length of a node with cycles to spare, which it has in any case; 0 of others, and
+            where another activation of the same block says how long all of them are.
+        alike: nodes with one number are activations of one block of fixed length, and as long as
+            the longest of them; -1 of nodes that are alike to none, shape (nodes,).
         key: what each is an activation of, an index into `ActivationGraph.keys`, shape (nodes,).
         phase_offset: node i has the phases from `phase_offset[i]` to before `phase_offset[i + 1]`.
         phase: which of the level's distinct phases each is.
@@ -55,6 +64,7 @@ class Level:
     own: Ints
     spare: Ints
     least: Ints
+    alike: Ints
     key: Ints
     phase_offset: Ints
     phase: Ints
@@ -77,11 +87,15 @@ class ActivationGraph:
         keys: frames in instances that were active: (index into the catalog, dotted name).
         levels: deepest calls first; the last one has the root alone.
         cycles: of the run.
+        again: the instances that a group called again without a pause, until it ended. Such a group
+            mostly keeps the cell's `go` high while it waits for something else, and not for the
+            last of these calls; so that one counts as cut off.
     """
 
     keys: tuple[Key, ...]
     levels: tuple[Level, ...]
     cycles: int
+    again: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         """The number of nodes."""
@@ -108,6 +122,12 @@ class ActivationGraph:
             if len(level.phase):
                 length = length + _sums(level, phase_lengths(level, found))
             length = np.maximum(length, level.least.reshape(column))
+            together = level.alike >= 0
+            if together.any():
+                number = level.alike[together]
+                longest = np.zeros((int(number.max()) + 1, *cases), dtype=np.int64)
+                np.maximum.at(longest, number, length[together])
+                length[together] = longest[number]
             if more is not None:
                 length = length + more[level.key]
             if fixed is not None:
@@ -183,7 +203,7 @@ def _graph(profile: Profile) -> ActivationGraph:
     # A primitive is a part of its group, which takes the time.
     frames = [profile.frame_of(path) for path in range(len(parents))]
     timed = np.array([frame.kind is not Kind.PRIMITIVE for frame in frames])
-    fixed = np.array([f.kind is Kind.CONTROL and f.latency is not None for f in frames])
+    latency = np.array([f.latency or 0 if f.kind is Kind.CONTROL else 0 for f in frames])
     every = spans(profile, paths=np.flatnonzero(timed))
     keys: dict[Key, int] = {}
     key_of_path = np.array(
@@ -197,6 +217,7 @@ def _graph(profile: Profile) -> ActivationGraph:
     for path, parent in enumerate(parents.tolist()):
         depth[path] = depth[parent] + 1 if parent >= 0 else 0
     depths = depth[every.path]
+    again = _again([frame.kind for frame in frames], parents, every)
     node = np.zeros(len(every), dtype=np.int64)
     wide = np.int64(profile.cycles + 1)
     levels: list[Level] = []
@@ -207,21 +228,54 @@ def _graph(profile: Profile) -> ActivationGraph:
         at = every.path[mine] * wide + every.start[mine]
         from_ = parents[every.path[called]] * wide + every.start[called]
         owner = np.searchsorted(at, from_, side="right") - 1
+        length = every.end[mine] - every.start[mine]
+        fixed = latency[every.path[mine]]
+        # What is left after as many whole activations of a block as there are is cut off.
+        whole = length - np.where(fixed > 0, length % np.maximum(fixed, 1), 0)
+        whole = np.where(whole > 0, whole, length)
+        waited = every.start[called] < (every.start[mine] + whole)[owner]
+        waited &= ~again[called]
+        called, owner = called[waited], owner[waited]
         order = np.lexsort((every.start[called], owner))
         called, owner = called[order], owner[order]
         phases = _phases(owner, every.start[called], every.end[called], node[called], wide)
         first = levels[-1].nodes.stop if levels else 0
-        length = every.end[mine] - every.start[mine]
         over = every.start[mine].copy()
         np.maximum.at(over, owner, every.end[called])
-        spare = np.where(
-            fixed[every.path[mine]] & (over > every.start[mine]), every.end[mine] - over, 0
-        )
-        level, which = _level(first, length, spare, key_of_path[every.path[mine]], phases)
+        spare = np.where((length == fixed) & (fixed > 0), every.end[mine] - over, 0)
+        level, which = _level(first, length, spare, key_of_path[every.path[mine]], fixed, phases)
         node[mine] = first + which
         levels.append(level)
         called = mine
-    return ActivationGraph(tuple(keys), tuple(levels), profile.cycles)
+    names = frozenset(profile.instances[path] for path in every.path[again].tolist())
+    return ActivationGraph(tuple(keys), tuple(levels), profile.cycles, names)
+
+
+def _again(kinds: list[Kind | str], parents: Ints, every: Spans) -> Truths:
+    """The last activations of what cells run that a group called again until it ended."""
+    found = np.zeros(len(every), dtype=np.bool_)
+    rows: dict[int, Ints] = {}
+
+    def spans_of(path: int) -> Ints:
+        if path not in rows:
+            mine = np.flatnonzero(every.path == path)
+            rows[path] = mine[np.argsort(every.start[mine])]
+        return rows[path]
+
+    for path, cell in enumerate(parents.tolist()):
+        group = int(parents[cell]) if cell >= 0 else -1
+        if group < 0 or (kinds[cell], kinds[group]) != (Kind.CELL, Kind.GROUP):
+            continue
+        mine = spans_of(path)
+        last = mine[1:][every.start[mine[1:]] == every.end[mine[:-1]]]
+        for caller in (cell, group):
+            around = spans_of(caller)
+            at = np.searchsorted(every.start[around], every.start[last], side="right") - 1
+            # Begun in the call's first cycle it is none that begins again.
+            inside = every.start[around[at]] < every.start[last]
+            last = last[inside & (every.end[around[at]] == every.end[last])]
+        found[last] = True
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +316,9 @@ def _phases(owner: Ints, start: Ints, end: Ints, node: Ints, wide: np.int64) -> 
     return _Phases(owner[first], length, which, offset, node[member], lead[member])
 
 
-def _level(first: int, length: Ints, spare: Ints, key: Ints, phases: _Phases) -> tuple[Level, Ints]:
+def _level(
+    first: int, length: Ints, spare: Ints, key: Ints, fixed: Ints, phases: _Phases
+) -> tuple[Level, Ints]:
     """The distinct ones of some activations of one depth, and which of them each is.
 
     An activation is told by what it is of, its own cycles, those to spare, and its phases in any
@@ -278,11 +334,13 @@ def _level(first: int, length: Ints, spare: Ints, key: Ints, phases: _Phases) ->
     kept = rank[phases.owner] >= 0
     pairs = np.stack((rank[phases.owner[kept]], phases.which[kept]))
     (owner, phase), times = np.unique(pairs, axis=1, return_counts=True)
+    alike, told = _alike(key[where], (length == fixed)[where], spare[where] == 0)
     level = Level(
         first=first,
         own=own[where],
         spare=spare[where],
-        least=np.where(spare > 0, length, 0)[where],
+        least=np.where((spare[where] > 0) & ~told, length[where], 0),
+        alike=alike,
         key=key[where],
         phase_offset=np.searchsorted(owner, np.arange(len(where) + 1)),
         phase=phase,
@@ -292,6 +350,23 @@ def _level(first: int, length: Ints, spare: Ints, key: Ints, phases: _Phases) ->
         lead=phases.lead,
     )
     return level, which
+
+
+def _alike(key: Ints, fixed: Truths, full: Truths) -> tuple[Ints, Truths]:
+    """The nodes that are activations of one block of fixed length: `alike` and `told` of each.
+
+    Where one of them is `full`, with nothing to spare, it tells how long all are.
+    """
+    alike = np.full(len(key), -1, dtype=np.int64)
+    told = np.zeros(len(key), dtype=np.bool_)
+    if not fixed.any():
+        return alike, told
+    _, number, count = np.unique(key[fixed], return_inverse=True, return_counts=True)
+    tells = np.zeros(len(count), dtype=np.bool_)
+    tells[number[full[fixed]]] = True
+    alike[fixed] = np.where((count > 1)[number], number, -1)
+    told[fixed] = tells[number]
+    return alike, told
 
 
 def _distinct(word: Words, *same: Ints) -> tuple[Ints, Ints]:

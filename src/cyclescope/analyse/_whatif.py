@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ from cyclescope.analyse._names import frames_by_name, hint
 from cyclescope.analyse._thread_graph import has_threads, keys_of_spans, size_of_spans
 from cyclescope.analyse._whatif_threads import OPTIONS, own_lengths, thread_totals
 from cyclescope.errors import InputError
-from cyclescope.model import Kind
+from cyclescope.model import Barrier, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,9 +31,12 @@ if TYPE_CHECKING:
     from cyclescope.model import Profile
 
 __all__ = [
+    "Assumption",
     "OtherLength",
     "Retimed",
     "Step",
+    "TriedLength",
+    "assumptions",
     "best_changes",
     "definition_of",
     "parse_lengths",
@@ -74,6 +78,30 @@ class Retimed:
     cycles: int
     lengths: tuple[int, ...]
     totals: tuple[int, ...]
+
+
+class Assumption(StrEnum):
+    """A condition under which a prediction is exact, where the run cannot tell whether it holds."""
+
+    ALONE = "no arm waits at a barrier for another"
+    ORDER = "the compiler does not order these groups anew"
+    ONCE = "a group does not wait for a cell that begins again as it ends"
+
+
+@dataclass(frozen=True, slots=True)
+class TriedLength:
+    """A simulated run with other lengths.
+
+    Attributes:
+        cycles: of the run.
+        same_memories: it left what the measured run left.
+        same_control: the compiler made the same blocks static as in the measured run; else it
+            ordered the groups anew. None if that is not known.
+    """
+
+    cycles: int
+    same_memories: bool = True
+    same_control: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +200,46 @@ def retimed(profile: Profile, changes: Sequence[OtherLength]) -> Retimed:
         fixed[[number[key] for key in one.keys]] = lengths if one is curve else one.first
     totals = graph.lengths(fixed=fixed)[-1]
     return Retimed(graph.cycles, lengths, tuple(totals.tolist()))
+
+
+def assumptions(profile: Profile, changes: Sequence[OtherLength]) -> tuple[Assumption, ...]:
+    """The conditions under which `retimed` is exact for these changes.
+
+    Arms of a `par` that meet at a barrier wait for each other there, and the activations do not say
+    at which. Steps of a static `seq` that overlap were ordered by the compiler: how long they are
+    and what each needs of the others decide when each begins. Where a group called a cell again
+    without a pause until it ended, it may have waited for the last call or not.
+    """
+    if has_threads(profile):
+        return ()
+    found = []
+    if any(isinstance(site, Barrier) for site in profile.sites):
+        found.append(Assumption.ALONE)
+    changed = {key for one in changes for key in one.keys}
+    graph = activation_graph(profile)
+    if changed & _reordered(profile, graph):
+        found.append(Assumption.ORDER)
+    if any(
+        f"{instance}.".startswith(f"{name}.") for _, instance in changed for name in graph.again
+    ):
+        found.append(Assumption.ONCE)
+    return tuple(found)
+
+
+def _reordered(profile: Profile, graph: ActivationGraph) -> set[Key]:
+    """The frames inside steps of a `seq` that overlap."""
+    seq = np.array([profile.catalog[f].detail.split()[-1:] == ["seq"] for f, _ in graph.keys])
+    inside = np.zeros(len(graph), dtype=np.bool_)
+    found = np.zeros(len(graph.keys), dtype=np.bool_)
+    for level in reversed(graph.levels):
+        owner = np.repeat(np.arange(len(level.own)), np.diff(level.phase_offset))
+        several = (np.diff(level.member_offset) > 1)[level.phase]
+        marked = inside[level.nodes][owner] | (seq[level.key[owner]] & several)
+        of_phase = np.zeros(len(level.member_offset) - 1, dtype=np.bool_)
+        of_phase[level.phase[marked]] = True
+        inside[level.member[np.repeat(of_phase, np.diff(level.member_offset))]] = True
+        found[level.key[inside[level.nodes]]] = True
+    return {graph.keys[number] for number in np.flatnonzero(found)}
 
 
 def best_changes(profile: Profile, most: int) -> tuple[Step, ...]:

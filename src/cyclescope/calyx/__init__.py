@@ -12,6 +12,7 @@ from cyclescope.calyx._compile import Program, compile_program, list_passes
 from cyclescope.calyx._expect import Expected, read_expected
 from cyclescope.calyx._judge import Judgement, Outcome, Suspect, judge_program, run_unoptimised
 from cyclescope.calyx._lengthen import lengthened
+from cyclescope.calyx._longer import LongerRun, run_longer
 from cyclescope.calyx._own import OwnCompiler, find_own_compiler
 from cyclescope.calyx._source import (
     CalyxOptions,
@@ -31,6 +32,7 @@ __all__ = [
     "CalyxRun",
     "Expected",
     "Judgement",
+    "LongerRun",
     "Outcome",
     "OwnCompiler",
     "Program",
@@ -46,6 +48,7 @@ __all__ = [
     "profile_program",
     "read_expected",
     "recorded_options",
+    "run_longer",
     "run_program",
     "run_unoptimised",
     "synthesised",

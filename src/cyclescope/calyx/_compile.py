@@ -63,6 +63,7 @@ def compile_program(
     options: Sequence[str] = (),
     instrument: bool = True,
     compiler: OwnCompiler | None = None,
+    longer: Sequence[tuple[int, int, bool]] = (),
 ) -> Program:
     """Compile a program to Verilog.
 
@@ -73,6 +74,8 @@ def compile_program(
         options: options of single passes, `PASS:NAME[=VALUE]` (`calyx -x`).
         instrument: add probes; they move no cycle.
         compiler: to use instead of the built-in one.
+        longer: statements by their numbers in the record of the instrumented program, the cycles
+            that their groups take more, and whether the compiler fixes their lengths.
 
     Raises:
         SourceError: with file and line, whatever the compiler has against the program; it asks
@@ -82,7 +85,7 @@ def compile_program(
     refuse = current_trust().refuse
     texts = read_program(path, bound=refuse)
     if compiler is None:
-        verilog, facts, known = _built_in(path, texts, passes, disable, options, instrument)
+        verilog, facts, known = _built_in(path, texts, passes, disable, options, instrument, longer)
     else:
         verilog, facts = _by_own(compiler, path, texts, passes, disable, options, instrument)
         known = {str(file): text.as_written() for file, text in texts.items()}
@@ -142,6 +145,7 @@ def _built_in(
     disable: Sequence[str],
     options: Sequence[str],
     instrument: bool,
+    longer: Sequence[tuple[int, int, bool]],
 ) -> tuple[str, Record, dict[str, ProgramText]]:
     """By the compiler in this process: Verilog, record, files by the names that it knows."""
     with scratch("calyx") as work:
@@ -164,6 +168,7 @@ def _built_in(
             verilog, record = on_large_stack(
                 _native.compile, path, library, work, replacements, list(passes), list(disable),
                 list(options), instrument, current_trust().refuse,
+                *([list(longer)] if longer else []),
             )  # fmt: skip
         except _native.CompileError as error:
             message, file, offset = error.args

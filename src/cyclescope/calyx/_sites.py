@@ -1,4 +1,4 @@
-"""The cells, groups and conditions of a Calyx program's text, as the profile's sites."""
+"""The cells, groups, conditions and barriers of a Calyx program's text, as the profile's sites."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cyclescope.calyx._syntax import Assignment, ComponentText, Fsm, GroupText, walk
 from cyclescope.calyx._syntax_read import read_syntax
 from cyclescope.errors import SourceError
-from cyclescope.model import Cell, Condition, Group
+from cyclescope.model import Barrier, Cell, Condition, Group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -90,6 +90,9 @@ class _Component:
                 yield Cell(name, cell.name, prototype, self._at(cell.start))
         yield from groups
         yield from conditions
+        for statement in walk(self._component.control or ()):
+            if "sync" in statement.attributes:
+                yield Barrier(name, self._at(statement.start))
 
     def _of_groups(self) -> Iterator[Group]:
         for name, group in self._groups.items():

@@ -26,7 +26,7 @@ from cyclescope.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cyclescope.analyse import OtherLength
+    from cyclescope.analyse import OtherLength, TriedLength
     from cyclescope.model import Profile
 
 __all__ = ["whatif"]
@@ -47,6 +47,11 @@ __all__ = ["whatif"]
     type=InputPath("a Calyx program", "a C program"),
     metavar="PROGRAM",
     help="Make the change in this program, simulate it, and compare with the prediction.",
+)
+@click.option(
+    "--anew",
+    is_flag=True,
+    help="With --check of a Calyx program: also make it in the text, and compile that anew.",
 )
 @click.option(
     "--data", type=click.Path(path_type=Path), help="With --check: memories as Calyx data JSON."
@@ -70,6 +75,7 @@ def whatif(
     changes: tuple[str, ...],
     best: int | None,
     program: Path | None,
+    anew: bool,
     data: Path | None,
     defines: tuple[str, ...],
     include: tuple[Path, ...],
@@ -83,7 +89,9 @@ def whatif(
     Everything else happens as it did, and starts as soon as what it waits for has ended. For
     threads, 'L14 = 100' sets each execution of a loop, 'critical = 20' each passage of a critical
     section; 'memory latency = 10', 'start cost = 0', 'threads = 16' set the memory, the host and
-    the team. With --check the program, memory, host or team is really changed, and simulated.
+    the team. With --check the program, memory, host or team is really changed, and simulated: a
+    group of a Calyx program in the control that it was measured with, where each longer group
+    stays what the compiler made of it; with --anew also in the text, where it may become another.
     """
     from cyclescope.analyse import parse_lengths
     from cyclescope.views import best_changes_view, retimed_view
@@ -91,6 +99,8 @@ def whatif(
     check_form(form, output)
     if (best is None) != bool(changes):
         raise click.UsageError("give changes, such as 'main.queue/push = 1', or --best N")
+    if anew and program is None:
+        raise click.UsageError("--anew is of --check; give the program")
     if program is not None and best is not None:
         raise click.UsageError("--check tries changes, not --best; give the changes that it names")
     loaded = read_profile(profile)
@@ -98,14 +108,15 @@ def whatif(
         text = best_changes_view(loaded, best, form)
     else:
         lengths = parse_lengths(loaded, changes)
-        tried: tuple[int, ...] = ()
+        tried: tuple[TriedLength, ...] = ()
+        again: tuple[TriedLength, ...] = ()
         if program is not None and not program.is_file():
             raise InputError(f"{program}: no such file")
         if program is not None and loaded.meta.source == "hls":
             tried = _simulated_hardware(loaded, lengths, program, pairs(defines, "-D"), include)
         elif program is not None:
-            tried = _simulated(loaded, lengths, program, data)
-        text = retimed_view(loaded, lengths, form, tried)
+            tried, again = _simulated(loaded, lengths, program, data, anew=anew)
+        text = retimed_view(loaded, lengths, form, tried, again)
     path = output or Path("-")
     with writing(path, force=force) as stream:
         stream.write(text)
@@ -113,13 +124,19 @@ def whatif(
 
 
 def _simulated(
-    profile: Profile, changes: Sequence[OtherLength], program: Path, data: Path | None
-) -> tuple[int, ...]:
-    """The cycles of a program with the changes made."""
-    from cyclescope.studies import simulated_lengths
+    profile: Profile,
+    changes: Sequence[OtherLength],
+    program: Path,
+    data: Path | None,
+    *,
+    anew: bool,
+) -> tuple[tuple[TriedLength, ...], tuple[TriedLength, ...]]:
+    """A program with the changes made in its control; and in its text, if that is asked for."""
+    from cyclescope.studies import compiled_anew, simulated_lengths
 
     with doing() as tell:
-        return simulated_lengths(profile, changes, program, data, tell)
+        tried = simulated_lengths(profile, changes, program, data, tell)
+        return tried, compiled_anew(profile, changes, program, data, tell) if anew else ()
 
 
 def _simulated_hardware(
@@ -128,9 +145,11 @@ def _simulated_hardware(
     program: Path,
     defines: dict[str, str],
     include: tuple[Path, ...],
-) -> tuple[int, ...]:
-    """The cycles of a C program's hardware with the changes made."""
+) -> tuple[TriedLength, ...]:
+    """A C program's hardware with the changes made."""
+    from cyclescope.analyse import TriedLength
     from cyclescope.studies import simulated_hardware
 
     with doing() as tell:
-        return simulated_hardware(profile, changes, program, defines, include, tell)
+        cycles = simulated_hardware(profile, changes, program, defines, include, tell)
+    return tuple(TriedLength(n) for n in cycles)

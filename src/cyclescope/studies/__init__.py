@@ -35,7 +35,7 @@ from cyclescope.studies._ladder import (
     measure_ladder,
     measure_network_ladder,
 )
-from cyclescope.studies._lengths import simulated_lengths
+from cyclescope.studies._lengths import compiled_anew, simulated_lengths
 from cyclescope.studies._measurements import Measurements
 from cyclescope.studies._other_hardware import simulated_hardware
 from cyclescope.studies._results import Result, Store, figures_of, front, results_parquet
@@ -57,6 +57,7 @@ __all__ = [
     "Study",
     "Trial",
     "Tried",
+    "compiled_anew",
     "cost_table",
     "figures_of",
     "front",

@@ -10,9 +10,10 @@ Columns of the path (JSON, CSV and Parquet use these names):
 
 Of threads the same columns, a row for each thread. Of waits: `cycles`, `times`, then `instance`,
 `waiting` for `decisive` inside `caller`, `cause`, with `file` and `line` of the one that waits, of
-threads of the one inside which they do. Of other lengths: `length`, `total`, `change`, and of what
-was tried `simulated` and `error`. Of the best changes: `total`, `change` with all before,
-`instance`, `name`, `times`, `cycles`.
+threads of the one inside which they do. Of other lengths: `length`, `total`, `change`, `assumes` if
+the prediction does; of what was tried `simulated`, `error`, `memories` and `control` (`same` or
+`other`), compiled anew `anew_simulated`, `anew_error` and `anew_memories`. Of the best changes:
+`total`, `change` with all before, `instance`, `name`, `times`, `cycles`.
 """
 
 from __future__ import annotations
@@ -20,14 +21,22 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
-from cyclescope.analyse import best_changes, critical, retimed
+from cyclescope.analyse import assumptions, best_changes, critical, retimed
 from cyclescope.errors import InputError
 from cyclescope.views._grid import Column, Grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from cyclescope.analyse import CriticalFrame, Key, OtherLength, PhaseWait, Step
+    from cyclescope.analyse import (
+        CriticalFrame,
+        Key,
+        OtherLength,
+        PhaseWait,
+        Retimed,
+        Step,
+        TriedLength,
+    )
     from cyclescope.model import Position, Profile
 
 __all__ = ["best_changes_view", "critical_view", "phase_waits_view", "retimed_view"]
@@ -95,34 +104,61 @@ def retimed_view(
     profile: Profile,
     changes: Sequence[OtherLength],
     fmt: str = "text",
-    simulated: Sequence[int] = (),
+    simulated: Sequence[TriedLength] = (),
+    anew: Sequence[TriedLength] = (),
 ) -> bytes:
     """Tabulate the run's cycles with other lengths.
 
     Args:
         profile: the run.
         changes: the lengths; of several of one change each is a row.
-        simulated: the cycles of simulations with these lengths, to set beside; empty for none.
+        simulated: simulations with these lengths, to set beside; empty for none.
+        anew: the same of the program compiled anew.
         fmt: `text`, `csv`, `json`, `markdown` or `parquet`.
 
     Raises:
         InputError: it does not say what its threads or processes waited for, or nothing ran.
     """
     found = retimed(profile, changes)
-    rows = list(zip(found.lengths, found.totals, simulated or found.totals, strict=True))
+    rows = range(len(found.totals))
     curve = next((one for one in changes if one.first != one.last), None)
-    columns: list[Column[tuple[int, int, int]]] = [
-        Column(" cycles", "total", int, lambda row: row[1]),
-        *_change(found.cycles, lambda row: row[1]),
+    columns: list[Column[int]] = [
+        Column(" cycles", "total", int, lambda row: found.totals[row]),
+        *_change(found.cycles, lambda row: found.totals[row]),
     ]
     if simulated:
-        columns += [
-            Column(" simulated", "simulated", int, lambda row: row[2]),
-            Column(" error", "error", float, lambda row: Fraction(row[1] - row[2], row[2])),
-        ]
+        columns += _tried("simulated", "error", "memories", found, simulated)
+    if any(one.same_control is not None for one in simulated):
+        control = ["same" if one.same_control else "other" for one in simulated]
+        columns.append(Column("control", "control", str, lambda row: control[row]))
+    if anew:
+        columns += _tried("anew_simulated", "anew_error", "anew_memories", found, anew)
+    if assumed := "; ".join(assumptions(profile, changes)):
+        columns.append(Column("assumes", "assumes", str, lambda _: assumed))
     if curve is not None:
-        columns.insert(0, Column(f" {curve.name}", "length", int, lambda row: row[0]))
+        columns.insert(0, Column(f" {curve.name}", "length", int, lambda row: found.lengths[row]))
     return Grid.of(columns).render(rows, fmt)
+
+
+def _tried(
+    cycles: str, error: str, memories: str, found: Retimed, tried: Sequence[TriedLength]
+) -> tuple[Column[int], ...]:
+    """The columns of simulations, by the names that machines read."""
+
+    def off(row: int) -> Fraction:
+        return Fraction(found.totals[row] - tried[row].cycles, tried[row].cycles)
+
+    def same(row: int) -> str:
+        return "same" if tried[row].same_memories else "other"
+
+    def head(name: str) -> str:
+        return name.removesuffix("_simulated").replace("_", " ")
+
+    return (
+        Column(f" {head(cycles)}", cycles, int, lambda row: tried[row].cycles),
+        Column(f" {head(error)}", error, float, off),
+        Column(head(memories), memories, str, same),
+    )
 
 
 def best_changes_view(profile: Profile, most: int, fmt: str = "text") -> bytes:

@@ -77,9 +77,14 @@ def _graph(graph: ActivationGraph, add: Store) -> dict[str, Any] | None:
     if len(graph) + phases + members > MOST_NODES:
         return None
     distinct = np.cumsum([0, *(len(level.member_offset) - 1 for level in graph.levels)])
+    blocks = np.cumsum([0, *(int(level.alike.max(initial=-1)) + 1 for level in graph.levels)])
     parts: dict[str, list[Ints]] = {
         "own": [level.own - level.spare for level in graph.levels],
         "least": [level.least for level in graph.levels],
+        "alike": [
+            np.where(level.alike < 0, -1, level.alike + n)
+            for level, n in zip(graph.levels, blocks, strict=False)
+        ],
         "key": [level.key for level in graph.levels],
         "phases": [np.diff(level.phase_offset) for level in graph.levels],
         "phase": [level.phase + n for level, n in zip(graph.levels, distinct, strict=False)],
