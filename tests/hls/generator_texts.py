@@ -110,6 +110,12 @@ class Kernel:
     limit: int | None = None
     is_serial: bool = False
 
+    def size(self, threads: int) -> str:
+        """The clause that says how many threads the region has; some know it when it runs."""
+        if self.is_serial:
+            return ""
+        return f" num_threads({threads}{' + (x & 0)' if self.seed % 7 == 3 else ''})"
+
     @property
     def condition(self) -> str:
         """The condition of the team; empty if it has none."""
@@ -140,7 +146,7 @@ def device_text(kernel: Kernel, threads: int) -> str:
         + "".join(f"  {kind} {name} = 0;\n" for name, kind in JOINED.items())
         + f"#pragma omp target{'' if kernel.is_serial else ' parallel'} map(to: {given})"
         f" map(tofrom: {results}, {joined}, given[0:{threads + TALLY}])"
-        f"{'' if kernel.is_serial else f' num_threads({threads})'}"
+        f"{kernel.size(threads)}"
         f"{kernel.condition and f' if(parallel: {kernel.condition})'}\n"
         f"  {{\n  int32_t me = omp_get_thread_num();\n{kernel.body}\n  }}\n"
         f"  return {' + '.join(JOINED)};\n}}\n"
@@ -214,11 +220,12 @@ def inputs(kernel: Kernel, threads: int) -> tuple[dict[str, bytes], list[int]]:
     return found, [x & 0xFFFFFFFF, int.from_bytes(struct.pack("<d", y), "little")]
 
 
-def scalars_of(program: Program, kernel: Kernel, given: list[int]) -> list[int]:
+def scalars_of(program: Program, kernel: Kernel, given: list[int], threads: int) -> list[int]:
     """The bits of all scalars of a program's region, given those of x and y."""
     x = given[0] - (given[0] >> 31 << 32)
     team = int(kernel.limit is not None and x > kernel.limit)
     values = {"x": given[0], "y": given[1], "cyclescope_team": team}
+    values["cyclescope_size"] = threads
     return [values[name] for name, _ in program.region.scalars]
 
 

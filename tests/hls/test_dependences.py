@@ -50,7 +50,7 @@ def test_random_programs_hold_no_surprises(first: int) -> None:
         program = compile_c(f"seed{seed}.c", text=device_text(kernel, 1))
         arrays, scalars = inputs(kernel, 1)
         arrays = complete(program, arrays)
-        walked(program, arrays, scalars_of(program, kernel, scalars))
+        walked(program, arrays, scalars_of(program, kernel, scalars, 1))
 
 
 BODIES = [

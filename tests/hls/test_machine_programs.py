@@ -53,7 +53,7 @@ def test_a_random_program_computes_in_hardware_what_its_graphs_say(seed: int) ->
     program = compile_c(f"seed{seed}.c", text=generator.device_text(kernel, threads))
     arrays, given = generator.inputs(kernel, threads)
     arrays = generator.complete(program, arrays)
-    scalars = generator.scalars_of(program, kernel, given)
+    scalars = generator.scalars_of(program, kernel, given, threads)
     want = interpret(program.region, arrays, scalars)
     machine = machine_of(program)
     for memory, in_order in WAYS[1:]:

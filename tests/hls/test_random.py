@@ -82,7 +82,7 @@ def run(kernel: Kernel, threads: int, shuffle: random.Random | None) -> dict[str
     program = compile_c(f"seed{kernel.seed}.c", text=text)
     arrays, scalars = inputs(kernel, threads)
     arrays = complete(program, arrays)
-    given = scalars_of(program, kernel, scalars)
+    given = scalars_of(program, kernel, scalars, threads)
     return {**arrays, **interpret(program.region, arrays, given, shuffle=shuffle)}
 
 
@@ -93,7 +93,7 @@ def hardware(
     program = compile_c(f"seed{kernel.seed}.c", text=device_text(kernel, threads))
     arrays, scalars = inputs(kernel, threads)
     arrays = complete(program, arrays)
-    return machine_of(program, unit=unit), arrays, scalars_of(program, kernel, scalars)
+    return machine_of(program, unit=unit), arrays, scalars_of(program, kernel, scalars, threads)
 
 
 def in_hardware(kernel: Kernel, threads: int) -> dict[str, bytes]:

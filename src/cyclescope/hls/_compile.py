@@ -60,6 +60,7 @@ class Program:
         overruled: the teams are not those that the text says.
         team: the scalar that says whether there is a team at all; None: there always is.
         forks: the statements of `parallel` regions inside that have teams.
+        size: the words that say how many threads there are, if only the run knows.
         link: further C files of the program, for the host's side alone.
     """
 
@@ -85,6 +86,7 @@ class Program:
     overruled: bool
     team: Variable | None = None
     forks: frozenset[Range] = frozenset()
+    size: tuple[str, ...] = ()
     link: tuple[Path, ...] = ()
 
 
@@ -156,6 +158,7 @@ def compile_c(
         lowered.overruled,
         lowered.team,
         lowered.forks,
+        lowered.size,
         tuple(map(Path, link)),
     )
 

@@ -7,7 +7,7 @@ of it: a `Lowered` region as the text has it, and which variables of the host it
 from cyclescope.hls.front._heaps import HEAP, Cells, merged
 from cyclescope.hls.front._printing import PRINTED, PrintCall, PrintedPlace
 from cyclescope.hls.front._recursion import with_stacks
-from cyclescope.hls.front._region import TEAM, Lowered, lower
+from cyclescope.hls.front._region import SIZE, TEAM, Lowered, lower
 from cyclescope.hls.front._scopes import is_inside, visible
 from cyclescope.hls.front._target import Target, find_target
 from cyclescope.hls.front.omp._directives import Constants, MapItem, directives, meant
@@ -18,6 +18,7 @@ from cyclescope.hls.front.omp._variants import with_variants
 __all__ = [
     "HEAP",
     "PRINTED",
+    "SIZE",
     "TEAM",
     "Cells",
     "Constants",

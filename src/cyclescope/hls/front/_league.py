@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Call, expressions, fold
+from cyclescope.c import STEPS, Assign, Call, Unary, expressions, fold, walk
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cyclescope.c import Expr
     from cyclescope.hls.front._target import Target
     from cyclescope.hls.front.omp._directives import Constants, Directive
 
 __all__ = ["League", "league_of"]
 
-_DEFAULT_THREADS, _MOST_THREADS = 8, 256
+_DEFAULT_THREADS, _OPEN_THREADS, _MOST_THREADS = 8, 16, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class League:
             each that share a loop, the hardware may have several play one.
         is_overruled: it is not as the text says.
         is_open: only the run knows whether there is a team, or one thread alone.
+        size: the words that say how many threads of its one team there are, if only the run
+            knows; empty: all.
         warnings: for people; each begins with file and line.
     """
 
@@ -38,6 +41,7 @@ class League:
     each: int = 1
     is_overruled: bool = False
     is_open: bool = False
+    size: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -75,6 +79,7 @@ def league_of(
             f"they run; give a constant, or write if(target: {text})"
         )
     sizes = _Sizes(target, constants)
+    size: tuple[str, ...] = ()
     if target.is_league:
         said = sizes.of("num_teams", _MOST_THREADS)
         wanted = teams = said or _DEFAULT_THREADS
@@ -84,6 +89,7 @@ def league_of(
             return League(given, 1, 1, bool(sizes.warnings), warnings=tuple(sizes.warnings))
     else:
         wanted, teams = _teams(sizes, target)
+        size = sizes.open_size if threads is None and teams == 1 else ()
     if not has_team and not is_open and not target.is_league:
         return League(1)
     given = wanted if threads is None else threads
@@ -94,7 +100,13 @@ def league_of(
     overruled = given != wanted if sizes.are_said else target.is_league
     overruled = overruled or bool(sizes.warnings)
     return League(
-        given, teams, given // teams, overruled, is_open=is_open, warnings=tuple(sizes.warnings)
+        given,
+        teams,
+        given // teams,
+        overruled,
+        is_open=is_open,
+        size=size,
+        warnings=tuple(sizes.warnings),
     )
 
 
@@ -128,7 +140,8 @@ def _teams(sizes: _Sizes, target: Target) -> tuple[int, int]:
     if teams is not None and teams > 1 and "," in (target.directive.clause("dist_schedule") or ()):
         sizes.tell("num_teams", f"{teams}: with chunks the hardware has one team")
         teams = None
-    each = sizes.of("num_threads", _MOST_THREADS // (teams or 1))
+    is_open = bool(sizes.open_size) and (teams or 1) == 1
+    each = _OPEN_THREADS if is_open else sizes.of("num_threads", _MOST_THREADS // (teams or 1))
     most = sizes.of("thread_limit", _MOST_THREADS) or _MOST_THREADS
     if each is None:
         set_before = sizes.set_before()
@@ -146,6 +159,17 @@ class _Sizes:
         self._directive, self._constants = directive or target.directive, constants
         self.are_said = False
         self.warnings: list[str] = []
+
+    @property
+    def open_size(self) -> tuple[str, ...]:
+        """The words of `num_threads` if they are no constant, and reading them changes nothing."""
+        words, where = self._directive.clause("num_threads") or (), self._directive.where
+        if not words or self._constants.value(words, where) is not None:
+            return ()
+        expr = self._constants.expression(words, where)
+        if expr is None or not self._constants.is_whole(words, where):
+            return ()
+        return () if any(map(_has_effect, walk(expr))) else words
 
     def of(self, clause: str, most: int) -> int | None:
         """The size that a clause says; None if it says none that the hardware can have.
@@ -191,3 +215,8 @@ class _Sizes:
             f"{self._directive.where}: {clause} of {why}; OpenMP lets it have another size, "
             f"--threads says which"
         )
+
+
+def _has_effect(expr: Expr) -> bool:
+    """Return whether an expression does, or may do, more than give a value."""
+    return isinstance(expr, Assign | Call) or (isinstance(expr, Unary) and expr.op in STEPS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cyclescope._stack import deep_recursion
@@ -42,10 +43,13 @@ if TYPE_CHECKING:
     from cyclescope.hls.front.omp._directives import Constants, Directive
     from cyclescope.hls.ir import Shared, Value
 
-__all__ = ["TEAM", "Lowered", "lower"]
+__all__ = ["SIZE", "TEAM", "Lowered", "lower"]
 
 TEAM = "cyclescope_team"
 """The host's variable that says whether the region has a team, where only the run knows."""
+
+SIZE = "cyclescope_size"
+"""The host's variable that says how many threads the text wants, where only the run knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ class Lowered:
         overruled: the teams are not those that the text says.
         team: the scalar that says whether there is a team at all; None: there always is.
         forks: the statements of `parallel` regions inside that have teams.
+        size: the words that say how many threads there are, if only the run knows.
     """
 
     region: Region
@@ -89,6 +94,7 @@ class Lowered:
     overruled: bool
     team: Variable | None = None
     forks: frozenset[Range] = frozenset()
+    size: tuple[str, ...] = ()
 
 
 def lower(
@@ -133,7 +139,7 @@ def lower(
                 for where in target.others
             ]
             try:
-                _region(ctx, is_open=league.is_open)
+                _region(ctx, is_open=league.is_open, has_size=bool(league.size))
                 if plan.open:
                     raise plan.open[0]
                 more = plan.more()
@@ -185,6 +191,7 @@ def lower(
         league.is_overruled,
         next((v for v, _ in host.scalars if v.name == TEAM), None),
         frozenset(stmt.where for _, stmt in forks),
+        league.size,
     )
 
 
@@ -235,7 +242,7 @@ def _variables(unit: Unit, target: Target) -> Variables:
     )
 
 
-def _region(ctx: Context, *, is_open: bool) -> None:
+def _region(ctx: Context, *, is_open: bool, has_size: bool) -> None:
     directive, body = ctx.host.target.directive, ctx.host.target.body
     ctx.team.inside.append(directive)
     with ctx.at(directive.where):
@@ -243,10 +250,11 @@ def _region(ctx: Context, *, is_open: bool) -> None:
             outer(ctx, variable)
         ctx.team.is_joint = ctx.team.forks
         with thread_private(ctx, directive), private(ctx, directive):
+            shared = partial(_some, ctx, _size(ctx)) if has_size else partial(_shared, ctx)
             if is_open:
-                branch(ctx, _has_team(ctx), lambda: _shared(ctx), lambda: _alone(ctx))
+                branch(ctx, _has_team(ctx), shared, lambda: _alone(ctx))
             else:
-                _shared(ctx)
+                shared()
     _check_pragmas(ctx)
 
 
@@ -261,13 +269,30 @@ def _shared(ctx: Context) -> None:
         end_reductions(ctx, directive, entered)
 
 
+def _some(ctx: Context, size: Value) -> None:
+    """The part that so many of the first threads execute."""
+    ctx.team.size = size
+    first = ctx.b.op(Op.ULT, ctx.b.leaf(Op.THREAD, 32), size, width=1)
+    branch(ctx, first, lambda: _shared(ctx))
+    ctx.team.size = None
+
+
+def _size(ctx: Context) -> Value:
+    """The number of threads that the host wants, as far as there are so many."""
+    size, most = _told(ctx, SIZE), ctx.b.const(32, ctx.most_threads)
+    return ctx.b.select(ctx.b.op(Op.ULT, most, size, width=1), most, size)
+
+
 def _has_team(ctx: Context) -> Value:
     """Return whether the host has found the condition of the team true: one bit."""
-    directive = ctx.host.target.directive
-    variable = Variable(TEAM, Scalar("int", 32), directive.where, "global")
+    return ctx.b.op(Op.NE, _told(ctx, TEAM), ctx.b.const(32, 0), width=1)
+
+
+def _told(ctx: Context, name: str) -> Value:
+    """A variable of the host that it computes for the region, 32 bits."""
+    variable = Variable(name, Scalar("int", 32), ctx.host.target.directive.where, "global")
     ctx.host.scalars.append((variable, 32))
-    given = ctx.b.leaf(Op.SCALAR, 32, len(ctx.host.scalars) - 1)
-    return ctx.b.op(Op.NE, given, ctx.b.const(32, 0), width=1)
+    return ctx.b.leaf(Op.SCALAR, 32, len(ctx.host.scalars) - 1)
 
 
 def _alone(ctx: Context) -> None:

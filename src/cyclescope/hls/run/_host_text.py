@@ -20,6 +20,7 @@ from cyclescope.c import (
 )
 from cyclescope.hls.front import (
     PRINTED,
+    SIZE,
     TEAM,
     PrintedPlace,
     directives,
@@ -85,7 +86,10 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
     words = target.directive.words
     team = TEAM if program.team is not None else ""
     has_team = "1" if unmodified else f"!!({' '.join(target.team)})"
-    rewritten = {} if unmodified else {p: _host_pragma(p, words, team) for p in target.pragmas}
+    size = SIZE if program.size else ""
+    rewritten = (
+        {} if unmodified else {p: _host_pragma(p, words, team, size) for p in target.pragmas}
+    )
     if not unmodified:
         inner = [p for stmt in statements(target.body) for p in stmt.pragmas]
         shared = {("omp", "loop"), *([_DISTRIBUTE] if target.is_league else [])}
@@ -122,6 +126,7 @@ def host_text(program: Program, *, unmodified: bool = False) -> str:
         *map(str.encode, _spans(program)),
         # The unmodified region evaluates its condition itself, once.
         f"int {team} = {has_team};".encode() if team else b"",
+        f"int {size} = ({' '.join(program.size)});".encode() if size else b"",
         f"struct cyclescope_item cyclescope_items[] = {{ {items} }};".encode(),
         b"int cyclescope_count = sizeof cyclescope_items / sizeof *cyclescope_items;",
         f"int cyclescope_wanted = !!({wanted});".encode(),
@@ -252,13 +257,14 @@ def _is_own(stmt: Stmt) -> bool:
     )
 
 
-def _host_pragma(pragma: Pragma, words: tuple[str, ...], team: str) -> str:
+def _host_pragma(pragma: Pragma, words: tuple[str, ...], team: str, size: str) -> str:
     """A directive as the host's threads obey it.
 
     Args:
         pragma: where it is.
         words: of all directives of the region: one makes the team, one shares a loop's work.
         team: the variable that says whether there is a team; empty: what the text says.
+        size: the variable that says how many threads there are; empty: all.
     """
     obeyed = meant(pragma)
     tokens = list(obeyed.tokens[1:]) if obeyed is not None else []
@@ -293,7 +299,9 @@ def _host_pragma(pragma: Pragma, words: tuple[str, ...], team: str) -> str:
     if is_parallel and "parallel" not in kept:
         kept.insert(0, "parallel")
     kept = ["for" if word == "loop" else word for word in kept]
-    clause = " num_threads(cyclescope_threads())" if is_parallel else ""
+    most = "cyclescope_threads()"
+    given = f"{size} < {most} ? {size} : {most}" if size else most
+    clause = f" num_threads({given})" if is_parallel else ""
     return f"#pragma omp {' '.join(kept)}{clause}"
 
 

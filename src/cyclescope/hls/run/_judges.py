@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import RunError
+from cyclescope.hls.front import SIZE
 from cyclescope.hls.run._compare import differences
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def judge(
             return False
 
     def compared(who: Judge, first: Native) -> Judgement:
-        known = _alike(first.reaches, reaches)
+        known = _alike(program, first.reaches, reaches)
         if known < max(len(first.reaches), len(reaches)):
             why_not = "its data differ from run to run"
             if known:
@@ -115,13 +116,25 @@ def judge(
 
     # One that came to the region once had the hardware's data.
     own = compared(Judge.HOST, native if len(reaches) == 1 else run(Judge.HOST))
-    if host.no_judge:
-        return (Judgement(Judge.UNMODIFIED, why_not=host.no_judge), own)
+    no_judge = host.no_judge or _too_few(program, reaches)
+    if no_judge:
+        return (Judgement(Judge.UNMODIFIED, why_not=no_judge), own)
     try:
         first = run(Judge.UNMODIFIED)
     except RunError as error:
         return (Judgement(Judge.UNMODIFIED, why_not=str(error)), own)
     return (compared(Judge.UNMODIFIED, first), own)
+
+
+def _too_few(program: Program, reaches: Sequence[Reach]) -> str:
+    """The reason that the hardware has fewer threads than the text wants; empty: it has all."""
+    if not program.size:
+        return ""
+    place = next(n for n, v in enumerate(program.scalars) if v.name == SIZE)
+    most = max(reach.scalars[place] for reach in reaches)
+    if most <= program.region.threads:
+        return ""
+    return f"the text has {most} threads; --threads {most} gives the hardware as many"
 
 
 def _differing(
@@ -136,11 +149,15 @@ def _differing(
     return found
 
 
-def _alike(native: Sequence[Reach], ran: Sequence[Reach]) -> int:
-    """The times, from the first on, that the host came to the region with data of one shape."""
+def _alike(program: Program, native: Sequence[Reach], ran: Sequence[Reach]) -> int:
+    """The times, from the first on, that the host came to the region with data of one shape.
+
+    Whether there is a team the unmodified program alone knows.
+    """
+    given = [n for n, v in enumerate(program.scalars) if v is not program.team]
     for number, (a, b) in enumerate(zip(native, ran, strict=False)):
         sizes = [{n: len(data) for n, data in one.inputs.items()} for one in (a, b)]
-        if sizes[0] != sizes[1] or a.scalars != b.scalars:
+        if sizes[0] != sizes[1] or any(a.scalars[n] != b.scalars[n] for n in given):
             return number
     return min(len(native), len(ran))
 
