@@ -500,6 +500,11 @@ class _Generator(Teams):
             inner.variables.pop(name)
         if sums:
             clauses += f" reduction({r.choice('+^')}: {sums[0]})"
+        mixed = self.name("r") if r.random() < 0.4 else ""
+        if mixed:
+            first = f"{self.expr(scope, 'uint32_t', 1)}, {self.expr(scope, 'uint64_t', 1)}"
+            self.say(indent, f"struct r0 {mixed} = {{{first}}};")
+            clauses += f" reduction(mix: {mixed})"
         self.say(0, f"#pragma omp parallel{clauses}")
         self.say(indent, "{")
         self.say(indent + 1, "int32_t me = omp_get_thread_num();")
@@ -528,12 +533,19 @@ class _Generator(Teams):
         if sums[1:]:
             self.say(0, f"#pragma omp {('critical', 'atomic')[self.seed % 2]}")
             self.say(indent + 1, f"{sums[1]} += {self.expr(inner, 'uint32_t', 1)};")
+        if mixed:
+            self.say(indent + 1, f"{mixed}.a += {self.expr(inner, 'uint32_t', 2)};")
+            self.say(indent + 1, f"{mixed}.b ^= {self.expr(inner, 'uint64_t', 2)};")
         wide = [n for n, (_, count) in scope.locals.items() if count >= 8]
         if wide:
             name = r.choice(wide)
             self.say(0, "#pragma omp barrier")
             self.say(indent + 1, f"{name}[me] = {self.expr(inner, scope.locals[name][0], 2)};")
         self.say(indent, "}")
+        if mixed:
+            value = self.name("v")
+            self.say(indent, f"uint64_t {value} = {mixed}.a * 31u + {mixed}.b;")
+            scope.variables[value] = "uint64_t"
 
     def kernel(self) -> Kernel:
         r = self.r

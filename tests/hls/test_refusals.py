@@ -98,6 +98,16 @@ def compiled(body: str, threads: int | None = None) -> tuple[str, ...]:
         ),
         ("#pragma unroll 4000\nfor (int i = 0; i < n; i++) a[i] = 1;", "more than 1024"),
         (
+            "#pragma omp declare reduction(own: short: omp_out += omp_in)\n"
+            "#pragma omp for reduction(own: a[0:2])\nfor (int i = 0; i < n; i++) a[0] += i;",
+            "isn't declared for int; add the type to omp declare reduction",
+        ),
+        (
+            "#pragma omp declare reduction(own: int: omp_out += unknown)\n"
+            "#pragma omp for reduction(own: a[0:2])\nfor (int i = 0; i < n; i++) a[0] += i;",
+            "is no C there",
+        ),
+        (
             "int s = 0;\n#pragma omp for reduction(+: s)\nfor (int i = 0; i < n; i++) s += a[i];",
             "only scalars of the host",
         ),

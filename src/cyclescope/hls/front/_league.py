@@ -98,7 +98,7 @@ def league_of(
     if target.is_league or given % teams:
         teams = given if target.is_league else 1
     overruled = given != wanted if sizes.are_said else target.is_league
-    overruled = overruled or bool(sizes.warnings)
+    overruled = overruled or bool(sizes.warnings) or bool(sizes.open_size and not size)
     return League(
         given,
         teams,

@@ -29,6 +29,7 @@ from cyclescope.hls.front._heaps import Cells, JoinedError, cells_of, merged
 from cyclescope.hls.front._league import league_of
 from cyclescope.hls.front._scopes import in_text_order, is_inside
 from cyclescope.hls.front.omp import _atomics, _nested, _synchronization, _tasks  # noqa: F401
+from cyclescope.hls.front.omp._directives import directives
 from cyclescope.hls.front.omp._forks import forks_in
 from cyclescope.hls.front.omp._privatization import private
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
@@ -314,7 +315,8 @@ def _check_pragmas(ctx: Context) -> None:
     for pragma in ctx.unit.stray:
         for where in ctx.host.texts:
             inside = where.start <= pragma.where.start < where.end
-            if pragma.tokens[:1] == ("omp",) and pragma.where.file == where.file and inside:
+            says = pragma.tokens[:1] == ("omp",) and bool(directives([pragma]))
+            if says and pragma.where.file == where.file and inside:
                 raise SourceError(
                     f"{pragma.where}: this directive belongs to no statement here; "
                     f"move it before one"

@@ -239,12 +239,14 @@ def directives(pragmas: Sequence[Pragma]) -> list[Directive]:
 
 
 def meant(pragma: Pragma) -> Pragma | None:
-    """The pragma that a `metadirective` stands for here; None: `nothing`. Others are themselves.
+    """The pragma that a `metadirective` stands for here. Others are themselves.
+
+    None: `nothing`, or one that declares a reduction, which says nothing of a statement.
 
     Raises:
         SourceError: what it asks for isn't known.
     """
-    if pragma.tokens == ("omp", "nothing"):
+    if pragma.tokens == ("omp", "nothing") or pragma.tokens[1:3] == ("declare", "reduction"):
         return None
     if pragma.tokens[:2] != ("omp", "metadirective") or pragma.trouble:
         return pragma
@@ -374,6 +376,14 @@ class Constants:
             if variable.name == _PROBE and variable.init is not None:
                 return _renamed(variable.init, visible(self.unit, where))
         return None
+
+    def behind(self, tail: str) -> Unit | None:
+        """The text with more behind it; None: it is no C."""
+        return self._read(tail, "", None)
+
+    def renamed(self, expr: Expr, known: Mapping[str, Variable]) -> Expr:
+        """An expression of another reading of the text, with known variables by their names."""
+        return _renamed(expr, known)
 
     def _probe(self, text: str, where: Range | None) -> int | None:
         # An enumerator's value is the compiler's to find, with all names that are known there.

@@ -6,14 +6,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Array as CArray
-from cyclescope.c import Pointer, Scalar
+from cyclescope.c import InitList, Pointer, Scalar
 from cyclescope.hls.front._context import Location, SharedScalarError
 from cyclescope.hls.front._control import counted
-from cyclescope.hls.front._conversions import truth
+from cyclescope.hls.front._conversions import convert, truth
+from cyclescope.hls.front._declarations import initialise
+from cyclescope.hls.front._dispatch import rvalue
 from cyclescope.hls.front._expressions import arithmetic
 from cyclescope.hls.front._joint import own_place
-from cyclescope.hls.front._layout import size_of
+from cyclescope.hls.front._layout import is_flat, size_of
 from cyclescope.hls.front._memory import load_from, new_array, store_to
+from cyclescope.hls.front._structs import (
+    held_value,
+    hold,
+    is_held,
+    load_object,
+    release,
+    wires_of,
+)
+from cyclescope.hls.front.omp._declared_reductions import (
+    Declared,
+    declared_reduction,
+    is_declared,
+)
 from cyclescope.hls.front.omp._privatization import innermost, named
 from cyclescope.hls.front.omp._team import locked
 from cyclescope.hls.ir import Op, Place, bits_of
@@ -38,6 +53,7 @@ class Entered:
 
     Attributes:
         operator: how values are joined.
+        declared: how the program joins them, if it says so.
         variable: the variable.
         kind: of its elements.
         array: where the team's values are; None: on wires, as the team is one thread.
@@ -49,12 +65,13 @@ class Entered:
 
     operator: str
     variable: Variable
-    kind: Scalar
+    kind: CType
     array: Array | None
     own: Array | None
     start: int = 0
     count: int = 1
     before: Value | None = None
+    declared: Declared | None = None
 
 
 def begin_reductions(ctx: Context, directive: Directive) -> list[Entered]:
@@ -66,7 +83,9 @@ def begin_reductions(ctx: Context, directive: Directive) -> list[Entered]:
     entered = []
     for reduction in directive.reductions:
         name, where = reduction.name, directive.where
-        if reduction.operator not in _COMBINED:
+        if reduction.operator not in _COMBINED and not is_declared(
+            ctx.constants, reduction.operator
+        ):
             raise ctx.refuse(where, f"reduction({reduction.operator}: …) isn't supported")
         variable = named(ctx, directive, name)
         if variable is None:
@@ -74,6 +93,15 @@ def begin_reductions(ctx: Context, directive: Directive) -> list[Entered]:
         kind = innermost(variable.type)
         if isinstance(kind, Pointer):
             kind = innermost(kind.target)
+        declared = declared_reduction(ctx.constants, reduction.operator, kind, where)
+        if declared is not None:
+            entered.append(_begin_declared(ctx, reduction, variable, kind, declared, where))
+            continue
+        if reduction.operator not in _COMBINED:
+            raise ctx.refuse(
+                where, f"reduction({reduction.operator}: …) isn't declared for {kind}; add "
+                f"the type to omp declare reduction"
+            )  # fmt: skip
         if ctx.team.is_alone and isinstance(kind, Scalar) and variable in ctx.vars.env:
             before = ctx.vars.env[variable]
             ctx.vars.env[variable] = _identity(ctx, reduction.operator, kind)
@@ -100,6 +128,116 @@ def begin_reductions(ctx: Context, directive: Directive) -> list[Entered]:
     return entered
 
 
+def _begin_declared(
+    ctx: Context,
+    reduction: Reduction,
+    variable: Variable,
+    kind: CType,
+    declared: Declared,
+    where: Range,
+) -> Entered:
+    """Give each thread its own copies of what the program says how to reduce."""
+    if not ctx.vars.fixed.isdisjoint(wires_of(ctx, variable)) and variable.type == kind:
+        raise SharedScalarError(f"{where}: {variable.name} is shared by all threads", variable)
+    array = ctx.vars.memories.get(variable) or ctx.vars.bases.get(variable)
+    if array is None or (variable.type == kind and is_held(ctx, variable)):
+        before = held_value(ctx, variable)
+        hold(ctx, variable, _first(ctx, declared, before, where))
+        return Entered("", variable, kind, None, None, before=before, declared=declared)
+    if array.place is Place.LOCAL and not ctx.team.is_alone:
+        raise ctx.refuse(
+            where, f"reduction of {variable.name}: each thread has its own; declare it in front of "
+            f"the region"
+        )  # fmt: skip
+    if variable.type == kind and is_flat(kind) and variable not in ctx.vars.addressed:
+        start = ctx.vars.starts.get(variable, ctx.b.const(64, 0))
+        original = load_object(ctx, Location(array, start, kind), where)
+        del ctx.vars.memories[variable]
+        hold(ctx, variable, _first(ctx, declared, original, where))
+        return Entered("", variable, kind, array, None, declared=declared)
+    first, count = _section(ctx, reduction, variable.type, kind, where)
+    size = size_of(kind, where)
+    own = new_array(ctx, variable, Place.LOCAL, (first + count) * size, to=False, back=False)
+
+    def begin(number: Value) -> None:
+        at = _element(ctx, own, number, first, kind)
+        _bind(ctx, declared.own, at)
+        _bind(ctx, declared.original, Location(array, at.offset, kind))
+        if declared.initializer is not None:
+            rvalue(ctx, declared.initializer)
+        else:
+            ctx.vars.starts.pop(declared.own)
+            initialise(ctx, Location(own, at.offset, kind), 0, declared.first, kind)
+
+    counted(ctx, where, ctx.b.const(64, count), begin)
+    if variable in ctx.vars.memories:
+        ctx.vars.memories[variable] = own
+    else:
+        ctx.vars.bases[variable] = own
+    return Entered("", variable, kind, array, own, first, count, declared=declared)
+
+
+def _bind(ctx: Context, variable: Variable, place: Location) -> None:
+    """Let a name stand for an object in memory."""
+    release(ctx, variable)
+    ctx.vars.memories[variable], ctx.vars.starts[variable] = place.array, place.offset
+
+
+def _first(ctx: Context, declared: Declared, original: Value, where: Range) -> Value:
+    """The value that a thread's copy on wires begins with."""
+    ctx.vars.memories.pop(declared.own, None)
+    ctx.vars.memories.pop(declared.original, None)
+    hold(ctx, declared.original, original)
+    hold(ctx, declared.own, None)
+    if declared.first is not None:
+        value = rvalue(ctx, declared.first)
+        given = declared.own.type if isinstance(declared.first, InitList) else declared.first.type
+        hold(ctx, declared.own, convert(ctx, value, given, declared.own.type, where))
+    elif declared.initializer is not None:
+        rvalue(ctx, declared.initializer)
+    value = held_value(ctx, declared.own)
+    release(ctx, declared.own)
+    release(ctx, declared.original)
+    return value
+
+
+def _join_declared(ctx: Context, one: Entered, declared: Declared, where: Range) -> None:
+    """Join a thread's copy with the team's, as the program says."""
+    variable, kind = one.variable, one.kind
+    if one.own is None:
+        ctx.vars.memories.pop(declared.given, None)
+        hold(ctx, declared.given, held_value(ctx, variable))
+        if one.array is None:
+            assert one.before is not None
+            ctx.vars.memories.pop(declared.result, None)
+            hold(ctx, declared.result, one.before)
+            rvalue(ctx, declared.combiner)
+            hold(ctx, variable, held_value(ctx, declared.result))
+            release(ctx, declared.result)
+        else:
+            start = ctx.vars.starts.get(variable, ctx.b.const(64, 0))
+            _bind(ctx, declared.result, Location(one.array, start, kind))
+            rvalue(ctx, declared.combiner)
+            release(ctx, variable)
+            ctx.vars.memories[variable] = one.array
+        release(ctx, declared.given)
+        return
+    array, own = one.array, one.own
+    assert array is not None
+
+    def join(number: Value) -> None:
+        at = _element(ctx, array, number, one.start, kind)
+        _bind(ctx, declared.result, at)
+        _bind(ctx, declared.given, Location(own, at.offset, kind))
+        rvalue(ctx, declared.combiner)
+
+    counted(ctx, where, ctx.b.const(64, one.count), join)
+    if variable in ctx.vars.memories:
+        ctx.vars.memories[variable] = array
+    else:
+        ctx.vars.bases[variable] = array
+
+
 def _begin_array(
     ctx: Context, reduction: Reduction, variable: Variable, kind: Scalar, array: Array, where: Range
 ) -> Entered:
@@ -121,10 +259,12 @@ def _begin_array(
 
 
 def _section(
-    ctx: Context, reduction: Reduction, kind: CType, element: Scalar, where: Range
+    ctx: Context, reduction: Reduction, kind: CType, element: CType, where: Range
 ) -> tuple[int, int]:
     """The first element of what is reduced, and how many there are."""
-    name, size = reduction.name, element.bits // 8
+    name, size = reduction.name, size_of(element, where)
+    if not reduction.count and kind == element:
+        return 0, 1
     if not reduction.count:
         if not isinstance(kind, CArray) or kind.extent is None:
             raise ctx.refuse(where, f"reduction of {name}: say how much of it, {name}[0:count]")
@@ -141,8 +281,8 @@ def _section(
     return low * each, count * each
 
 
-def _element(ctx: Context, array: Array, number: Value, first: int, kind: Scalar) -> Location:
-    size = kind.bits // 8
+def _element(ctx: Context, array: Array, number: Value, first: int, kind: CType) -> Location:
+    size = size_of(kind, ctx.shared.where)
     start = ctx.b.op(Op.MUL, number, ctx.b.const(64, size), width=64, exact=True)
     at = ctx.b.op(Op.ADD, start, ctx.b.const(64, first * size), width=64, exact=True)
     return Location(array, at, kind)
@@ -151,7 +291,10 @@ def _element(ctx: Context, array: Array, number: Value, first: int, kind: Scalar
 def end_reductions(ctx: Context, directive: Directive, entered: list[Entered]) -> None:
     """Join the threads' copies, one thread at a time."""
     for one in entered:
-        if one.before is not None:
+        if one.declared is not None and one.array is None:
+            _join_declared(ctx, one, one.declared, directive.where)
+        elif one.before is not None:
+            assert isinstance(one.kind, Scalar)
             own = ctx.vars.env[one.variable]
             joined = _combined(ctx, one.operator, one.before, own, one.kind)
             ctx.vars.env[one.variable] = joined
@@ -160,11 +303,15 @@ def end_reductions(ctx: Context, directive: Directive, entered: list[Entered]) -
         return
     with ctx.at(directive.where), locked(ctx, "reduction"):
         for one, array in shared:
-            _join(ctx, one, array, directive.where)
+            if one.declared is not None:
+                _join_declared(ctx, one, one.declared, directive.where)
+            else:
+                _join(ctx, one, array, directive.where)
 
 
 def _join(ctx: Context, one: Entered, array: Array, where: Range) -> None:
     kind, variable = one.kind, one.variable
+    assert isinstance(kind, Scalar)
 
     def join(number: Value, own: Value) -> None:
         place = _element(ctx, array, number, one.start, kind)
