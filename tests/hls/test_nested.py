@@ -100,3 +100,24 @@ def test_threads_in_step_agree_on_a_condition_of_the_first_ones() -> None:
         arrays = {"seen": bytes(32), "a": b"".join(n.to_bytes(4, "little") for n in given)}
         outputs = interpret(region, arrays, [], shuffle=shuffle)
         assert memoryview(outputs["seen"]).cast("i").tolist() == wanted
+
+
+def test_what_the_last_assignment_leaves_is_new_each_time() -> None:
+    text = """
+        void f(int *a, int *seen) {
+            int x = -1;
+            #pragma omp target parallel num_threads(3) map(to: a[0:12]) map(tofrom: seen[0:3], x)
+            for (int t = 0; t < 3; t++) {
+                #pragma omp for lastprivate(conditional: x) schedule(static, 2)
+                for (int k = 11; k >= 0; k--) if (a[k] == t) x = 10 * t + k;
+                #pragma omp single
+                seen[t] = x;
+            }
+        }
+    """
+    region = compile_c("last.c", text=text).region
+    values = [2, 1, 2, 9, 9, 2, 0, 9, 9, 1, 9, 9]
+    arrays = {"a": b"".join(v.to_bytes(4, "little") for v in values), "seen": bytes(12)}
+    for shuffle in (None, random.Random(1), random.Random(2)):
+        outputs = interpret(region, {**arrays, "x": b"\xff" * 4}, [], shuffle=shuffle)
+        assert memoryview(outputs["seen"]).cast("i").tolist() == [6, 11, 20]

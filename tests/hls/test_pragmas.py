@@ -213,7 +213,7 @@ BAD = {
     "for collapse(1, 2)": "collapse", "for linear(k 2)": "linear", "for allocate()": "allocate",
     "for private": "private", "for private()": "private", "for private(s t)": "private",
     "for private(s, )": "private", "for private(a[0:4])": "private", "for private(*a)": "private",
-    "for lastprivate(conditional: s)": "comparison in a critical section",
+    "for lastprivate(conditional: )": "lastprivate(conditional: x)",
     "for reduction(+)": "reduction", "for reduction(s)": "reduction",
     "for reduction(inscan, +: s)": "reduction", "for reduction(task: s)": "task",
     "for reduction(+: s, )": "reduction", "for reduction(+: s.x)": "reduction",

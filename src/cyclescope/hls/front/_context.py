@@ -137,6 +137,9 @@ class Team:
         fork: such a region around the present statement.
         size: the threads in its team, 32 bits, if only the run knows or there are others.
         most: the size of a team that no clause says.
+        last_writes: variable whose last assignment in a work-sharing construct counts → the
+            variable with the number of the iteration of this thread's last one; 0: none.
+        now: the variable with the number of the present iteration, from 1 on.
         even: values that are known to be the same in all threads.
         places: the memories of the region's own variables.
         nested: the number of parallel regions inside the region around the present statement.
@@ -161,6 +164,8 @@ class Team:
     fork: Directive | None = None
     size: Value | None = None
     most: int = 1
+    last_writes: dict[Variable, Variable] = field(default_factory=dict)
+    now: Variable | None = None
     even: dict[Value, bool] = field(default_factory=dict)
     places: dict[tuple[Variable, Place], Array] = field(default_factory=dict)
     nested: int = 0

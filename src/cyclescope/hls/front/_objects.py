@@ -239,6 +239,9 @@ def write_object(ctx: Context, place: Object, value: Value, where: Range) -> Non
                     ctx.vars.whole.get(variable, variable),
                 )
             hold(ctx, variable, value)
+            last_write = ctx.team.last_writes.get(variable)
+            if last_write is not None and ctx.team.now in ctx.vars.env:
+                ctx.vars.env[last_write] = ctx.vars.env[ctx.team.now]
         case Location():
             store_object(ctx, place, value, where)
         case OnLane(Location() as base, vector, lane, _):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import SourceError
-from cyclescope.hls.front.omp._directives import is_name, item_of, linear_of, split
+from cyclescope.hls.front.omp._directives import Clause, is_name, item_of, linear_of, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cyclescope.c import Range
-    from cyclescope.hls.front.omp._directives import Clause, Directive
+    from cyclescope.hls.front.omp._directives import Directive
 
 __all__ = ["check", "check_file_level", "clauses_of"]
 
@@ -162,8 +162,9 @@ def _name(clause: Clause) -> str:
 
 
 def _last(clause: Clause) -> str:
-    if (clause.words or ())[:2] == ("conditional", ":"):
-        return "a comparison in a critical section: which iteration is the last to assign is open"
+    words = clause.words or ()
+    if words[:2] == ("conditional", ":"):
+        return "" if not _names(Clause(clause.name, words[2:])) else "lastprivate(conditional: x)"
     return _names(clause)
 
 

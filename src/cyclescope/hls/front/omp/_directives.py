@@ -155,8 +155,15 @@ class Directive:
         return None
 
     def names(self, clause: str) -> list[str]:
-        """The variables listed in all clauses of a name."""
-        return [w for c in self.clauses if c.name == clause for w in c.words or () if w != ","]
+        """The variables listed in all clauses of a name, behind their modifiers."""
+        listed = [c.words or () for c in self.clauses if c.name == clause]
+        return [w for x in listed for w in (x[2:] if x[1:2] == (":",) else x) if w != ","]
+
+    @property
+    def conditional(self) -> set[str]:
+        """The variables whose last assignment counts, not that of the last iteration."""
+        listed = [c.words or () for c in self.clauses if c.name == "lastprivate"]
+        return {w for x in listed if x[:2] == ("conditional", ":") for w in x[2:] if w != ","}
 
     @property
     def linear(self) -> dict[str, tuple[str, ...]]:

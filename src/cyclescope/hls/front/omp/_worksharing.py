@@ -29,6 +29,7 @@ from cyclescope.hls.front._context import Location, SharedScalarError
 from cyclescope.hls.front._control import branch, changed_in, stepped
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._dispatch import bare, rvalue, statement
+from cyclescope.hls.front._memory import load_from, new_array, store_to
 from cyclescope.hls.front._pointers import has_pointers
 from cyclescope.hls.front._structs import (
     held_value,
@@ -44,7 +45,7 @@ from cyclescope.hls.front.omp._constructs import lowers, within
 from cyclescope.hls.front.omp._directives import directives
 from cyclescope.hls.front.omp._privatization import innermost, named, own_copy, release_copy
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
-from cyclescope.hls.front.omp._team import barrier, shared_by, thread_number
+from cyclescope.hls.front.omp._team import barrier, locked, shared_by, thread_number
 from cyclescope.hls.ir import Op, Place, StaticSchedule, constant_of, signed
 
 if TYPE_CHECKING:
@@ -104,6 +105,11 @@ def _share_loops(
             raise ctx.refuse(
                 directive.where, "schedule can't be of loops whose bounds depend on each other "
                 "(OpenMP 5.0, 2.9.2); remove it"
+            )  # fmt: skip
+        if ctx.team.now is not None:
+            raise ctx.refuse(
+                directive.where, "lastprivate(conditional: …) of loops whose bounds depend on each "
+                "other; collapse fewer"
             )  # fmt: skip
         return _share_triangle(ctx, _loops(ctx, directive, stmt, depth), is_last=is_last)
     nest = [_canonical(ctx, loop) for loop in _loops(ctx, directive, stmt, depth)]
@@ -450,6 +456,12 @@ def _run(
         if change and is_known and not ctx.team.is_alone and not ctx.team.is_ordered:
             shared = StaticSchedule(signed(change, width), count, chunk, ctx.threads)
             ctx.shared.work_sharing[number.node] = shared
+        if ctx.team.now is not None:
+            places = (number, loop.first)
+            change = constant_of(loop.step) or 0
+            ahead, behind = places[::-1] if change >> (width - 1) else places
+            done = ctx.b.op(Op.SUB, ahead, ctx.b.use(behind), width=width)
+            _count(ctx, ctx.b.resized(done, 64, is_signed=False))
         for grows, start, by in loop.linear:
             done = ctx.b.op(Op.SUB, number, ctx.b.use(loop.first), width=width)
             done = ctx.b.op(Op.SDIV, done, ctx.b.use(loop.step), width=width)
@@ -470,6 +482,12 @@ def _run(
     )
 
 
+def _count(ctx: Context, number: Value) -> None:
+    """Note the number of an iteration, where assignments ask for it."""
+    if ctx.team.now is not None:
+        ctx.vars.env[ctx.team.now] = ctx.b.op(Op.ADD, number, ctx.b.const(64, 1), width=64)
+
+
 def _nest_runner(
     ctx: Context, nest: list[_Canonical], width: int
 ) -> Callable[[Value, Value, Value | int], Value]:
@@ -483,6 +501,7 @@ def _nest_runner(
 
     def body(left: Value) -> None:
         left = ctx.b.use(left)
+        _count(ctx, ctx.b.resized(left, 64, is_signed=False))
         for level in reversed(nest):
             count = ctx.b.resized(level.count, width, is_signed=False)
             at = ctx.b.op(Op.UREM, left, count, width=width) if level is not nest[0] else left
@@ -705,6 +724,8 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
         own_copy(
             ctx, variable, last[variable], where, is_given=name in given or name in directive.linear
         )
+        if name in directive.conditional:
+            _begin_writes(ctx, variable, where)
     given += directive.linear
     if {*names, *directive.linear} & set(given) & {v.name for v in last}:
         barrier(ctx, where)  # before any thread stores, all have their copies
@@ -714,6 +735,10 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     else:
         share = partial(_share_loops, ctx, directive, stmt, is_last=bool(last))
         mine, ends = _by_first(ctx, share) if ctx.team.is_ordered else share()
+    last_writes, ctx.team.last_writes, ctx.team.now = ctx.team.last_writes, {}, None
+    if last_writes:
+        _end_writes(ctx, {v: (last_write, last[v]) for v, last_write in last_writes.items()}, where)
+    last = {variable: array for variable, array in last.items() if variable not in last_writes}
     if not last:
         return
     assert mine is not None
@@ -732,6 +757,63 @@ def _share_with_last(ctx: Context, directive: Directive, stmt: Stmt) -> None:
         branch(ctx, mine, hand_back)
     for variable, array in last.items():
         release_copy(ctx, variable, array)
+
+
+def _begin_writes(ctx: Context, variable: Variable, where: Range) -> None:
+    """Let a thread note in which iteration it assigns a variable last.
+
+    Raises:
+        SourceError: the variable isn't on wires.
+    """
+    if not isinstance(variable.type, Scalar) or not is_held(ctx, variable):
+        raise ctx.refuse(
+            where, f"lastprivate(conditional: {variable.name}): only scalars whose address is not "
+            f"kept; assign a scalar"
+        )  # fmt: skip
+    kind = Scalar("uint", 64)
+    last_write = ctx.team.last_writes[variable] = Variable(
+        f"{variable.name} set", kind, where, "local"
+    )
+    ctx.vars.env[last_write] = ctx.b.const(64, 0)
+    ctx.vars.whole[last_write] = variable  # it changes where that does
+    ctx.team.now = Variable("iteration", kind, where, "local")
+
+
+def _end_writes(
+    ctx: Context, last_writes: dict[Variable, tuple[Variable, Array]], where: Range
+) -> None:
+    """Keep of each variable what the last iteration that assigns it does."""
+    kind, zero = Scalar("uint", 64), ctx.b.const(64, 0)
+    latest: list[Location] = []
+    with ctx.at(where), locked(ctx, "reduction"):
+        for variable, (last_write, array) in last_writes.items():
+            shown = Variable(f"{variable.name}_set_at_L{where.line}", kind, where, "local")
+            known = new_array(ctx, shown, Place.SHARED, 8, to=False, back=False)
+            latest.append(Location(known, zero, kind))
+            mine = ctx.vars.env.pop(last_write)
+            del ctx.vars.whole[last_write]
+            value = held_value(ctx, variable)
+            later = ctx.b.op(Op.ULT, load_from(ctx, latest[-1], 64), mine, width=1)
+
+            to = Location(array, zero, variable.type)
+            keep = partial(_keep, ctx, (latest[-1], mine), (to, value), where)
+            branch(ctx, later, keep)
+            release_copy(ctx, variable, array)
+    # The next time begins anew.
+    barrier(ctx, where)
+    first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
+    with ctx.at(where):
+        for place in latest:
+            branch(ctx, first, partial(store_to, ctx, place, zero))
+    barrier(ctx, where)
+
+
+def _keep(
+    ctx: Context, number: tuple[Location, Value], given: tuple[Location, Value], where: Range
+) -> None:
+    """Store the number of an iteration and what it has assigned."""
+    store_to(ctx, *number)
+    store_object(ctx, *given, where)
 
 
 @contextmanager
@@ -774,6 +856,7 @@ def _share_sections(ctx: Context, directive: Directive, stmt: Stmt) -> Value:
             raise ctx.refuse(section.where, "a section can't be left by break, continue or return")
         whose = ctx.b.op(Op.UREM, ctx.b.const(32, number), shared_by(ctx, 32), width=32)
         mine = ctx.b.op(Op.EQ, thread_number(ctx), whose, width=1)
+        _count(ctx, ctx.b.const(64, number))
         branch(ctx, mine, partial(bare, ctx, section))
     assert mine is not None
     return mine
