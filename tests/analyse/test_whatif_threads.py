@@ -74,6 +74,45 @@ def test_another_team_is_as_simulated(profiles: dict[str, Profile]) -> None:
     assert foretold(profile, "threads = 8") == (profile.cycles,)
 
 
+@pytest.mark.parametrize("name", CHOSEN)
+def test_a_team_like_the_run_s_takes_as_long(profiles: dict[str, Profile], name: str) -> None:
+    """Locks go to who asks first, as they did, and nobody waits for another lock's owner."""
+    assert foretold(profiles[name], "start cost = 100") == (profiles[name].cycles,)
+
+
+@pytest.mark.long(keep_one_in=4)
+@pytest.mark.parametrize(
+    ("name", "team"),
+    [("correlation", 4), ("mandelbrot", 4), ("mandelbrot", 16), ("initialised_array", 16)],
+)
+def test_who_has_which_iterations_matters(name: str, team: int) -> None:
+    """Iterations of other lengths, more than one where there was one, overlapping ones."""
+    program = PROGRAMS / f"{name}.c"
+    profile = measure(compile_c(program)).profile
+    changes = parse_lengths(profile, [f"threads = {team}"])
+    (real,) = simulated_hardware(profile, changes, program, {})
+    (told,) = retimed(profile, changes).totals
+    assert abs(told - real) < 0.1 * real
+
+
+def test_cyclic_shares_are_told_from_blocks(tmp_path: Path) -> None:
+    text = """
+    int a[64];
+    int main(void) {
+        #pragma omp target parallel for SCHEDULE map(from: a)
+        for (int i = 0; i < 64; ++i) a[i] = i;
+        return a[63];
+    }
+    """
+    for schedule, cyclic in (("", False), ("schedule(static, 1)", True)):
+        program = tmp_path / "shares.c"
+        program.write_text(text.replace("SCHEDULE", schedule))
+        (loop,) = (
+            site for site in measure(compile_c(program)).profile.sites if isinstance(site, Loop)
+        )
+        assert (loop.shared, loop.cyclic) == (True, cyclic)
+
+
 def test_who_divides_nothing_cannot_tell_of_another_team(profiles: dict[str, Profile]) -> None:
     profile = profiles["chase"]
     sites = tuple(

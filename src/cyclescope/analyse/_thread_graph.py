@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from cyclescope.model import Ints, Profile
 
 __all__ = [
+    "AT_BARRIER",
     "Span",
     "SpanWait",
     "ThreadGraph",
@@ -47,6 +49,7 @@ __all__ = [
 _THREAD, _LOOP, _SPIN, _SECTION, _BARRIER = range(5)
 _ENDS, _WHOLE = 1, 2  # an edge ends a span, or is all of it
 _NO_FRAME = -1  # of a wait at a barrier
+AT_BARRIER = -1  # its kind, in `ThreadGraph.spans`
 _MOMENT = itemgetter(0, 1, 2)
 
 
@@ -107,6 +110,8 @@ class ThreadGraph:
         ends: it is the one that ends a span of that kind, once for each.
         whole: it is all of a span without others inside.
         waits: where spans waited for each other.
+        spans: a row for each span, as they end: its kind (`AT_BARRIER` of a wait at a barrier),
+            that of its thread, the event that begins it and the one that ends it.
     """
 
     kinds: tuple[Span, ...]
@@ -118,11 +123,22 @@ class ThreadGraph:
     ends: Ints
     whole: Ints
     waits: tuple[SpanWait, ...]
+    spans: np.ndarray[tuple[int, int], np.dtype[np.int64]]
 
     @property
     def cycles(self) -> int:
         """The cycles of the run."""
         return int(self.time[-1])
+
+    def times(self, lag: Ints) -> Ints:
+        """The moment of each event, given the cycles of each edge."""
+        if lag is self.lag:
+            return self.time
+        bounds, source, cycles = self.offset.tolist(), self.source.tolist(), lag.tolist()
+        found = [0]
+        for first, after in pairwise(bounds[1:]):
+            found.append(max(found[source[e]] + cycles[e] for e in range(first, after)))
+        return np.array(found, dtype=np.int64)
 
 
 def has_threads(profile: Profile) -> bool:
@@ -254,6 +270,7 @@ class _Builder:
         self._waits: dict[tuple[int, int, int, str], list[int]] = {}
         self._in_thread: dict[int, int] = {}  # kind of span → that of its thread
         self._ended: dict[int, int] = {}  # event → the kind of span that it ends
+        self._spans: list[tuple[int, int, int, int]] = []
         self._threads = [p for p in profile.tracks if profile.frame_of(p).kind is Kind.THREAD]
         root = int(profile.call_paths.parent[self._threads[0]])
         whole = int(profile.call_paths.frame[root]) if root >= 0 else -1
@@ -398,6 +415,8 @@ class _Builder:
                 event = self._after(one.end, [span.begin], span.kind, _WHOLE)
             else:
                 event = self._after(one.end, span.ended or [span.last], span.kind, _ENDS)
+            sort = AT_BARRIER if one.what == _BARRIER else span.kind
+            self._spans.append((sort, self._whole[thread], span.begin, event))
             if one.what != _BARRIER:
                 self._sizes[span.kind][0] += 1
                 self._sizes[span.kind][1] += one.end - one.start
@@ -511,6 +530,7 @@ class _Builder:
             ends=np.minimum(ends, 1),
             whole=ends // _WHOLE,
             waits=tuple(SpanWait(*who, times, cycles) for who, (times, cycles) in found),
+            spans=np.array(self._spans, dtype=np.int64).reshape(-1, 4),
         )
 
 

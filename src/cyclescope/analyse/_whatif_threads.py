@@ -7,18 +7,14 @@
     threads = 16            the team has so many
 
 Lengths are put into the graph of the threads (`_thread_graph`), whose events then happen as soon as
-what they wait for is over; locks go from thread to thread in the order of the run.
+what they wait for is over; locks go from thread to thread in the order of the run. With another
+start cost or team they go to who asks first (`_other_team`).
 
 Another latency makes each loop, section and thread longer or shorter by the reads that it waits for
 one after another: those of one stage are under way together, and so are those of several stages but
 for the ones that an iteration must have left before the next begins (`Loop.serial`). No iteration
 begins sooner after the one before it than the hardware lets it (`Loop.apart`). While the memory is
 refreshed, reads wait, too: the more of them there are in a time, the more begin meanwhile.
-
-Of another team each thread has more or fewer iterations of the loops that the team divides
-(`Loop.shared`), everything else as often as before; who waits for a lock then follows from how long
-all passages together take. It can be told where the team divides loops by numbers known before: not
-where threads take iterations as they come.
 """
 
 from __future__ import annotations
@@ -29,6 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.analyse._critical_threads import ways_of
+from cyclescope.analyse._other_team import Teams, stages_take
 from cyclescope.analyse._thread_graph import thread_graph
 from cyclescope.errors import InputError
 from cyclescope.model import Access, Kind, Lock, Loop
@@ -73,146 +70,50 @@ def thread_totals(
             each other.
     """
     graph, ways = thread_graph(profile), ways_of(profile)
-    least = [_least(profile, graph, changes, length) for length in lengths]
-    totals: list[int] = []
-    for first in range(0, len(lengths), _CASES):
-        cases = [
-            ways.sums(_lags(profile, graph, changes, length))
-            for length in lengths[first : first + _CASES]
-        ]
-        totals += ways.last(np.stack(cases, axis=1)).tolist()
-    return tuple(map(max, totals, least))
+    of_teams = [change for change in changes if change.option in (THREADS, START_COST)]
+    others = [change for change in changes if change not in of_teams]
+    least = _least(profile)
+    if of_teams:
+        totals = _of_teams(profile, graph, of_teams, others, lengths)
+    else:
+        totals = []
+        for first in range(0, len(lengths), _CASES):
+            cases = [
+                ways.sums(_lags(profile, graph, others, length))
+                for length in lengths[first : first + _CASES]
+            ]
+            totals += ways.last(np.stack(cases, axis=1)).tolist()
+    return tuple(max(total, least) for total in totals)
 
 
-def _least(
-    profile: Profile, graph: ThreadGraph, changes: Sequence[OtherLength], length: int
-) -> int:
-    """The cycles that what all threads share takes: the pipeline of a loop, a lock.
+def _of_teams(
+    profile: Profile,
+    graph: ThreadGraph,
+    of_teams: Sequence[OtherLength],
+    others: Sequence[OtherLength],
+    lengths: Sequence[int],
+) -> list[int]:
+    """The cycles of the run with other teams or hosts, for each length."""
+    options = profile.meta.options
+    now = {option: int(options[option]) for option in (THREADS, START_COST)}
+    varies = any(change.first != change.last for change in others)
+    teams, totals = None, list[int]()
+    for length in lengths:
+        if teams is None or varies:
+            teams = Teams(profile, graph, graph.times(_lags(profile, graph, others, length)))
+        wanted = now | {c.option: c.first if c.first == c.last else length for c in of_teams}
+        totals.append(teams.cycles(wanted[THREADS], wanted[START_COST]))
+    return totals
 
-    A pipeline begins an iteration in a cycle; each execution has one more, found to be none.
+
+def _least(profile: Profile) -> int:
+    """The cycles in which the pipeline of the busiest loop, which all threads share, gets through.
+
+    It begins an iteration in a cycle; each execution has one more, found to be none.
     """
     loops = (site for site in profile.sites if isinstance(site, Loop))
     busiest = max(((s.iterations or 0) + (s.executions or 0) for s in loops), default=0)
-    least = min(busiest, profile.cycles)
-    for change in changes:
-        team = length if change.first != change.last else change.first
-        if change.option == THREADS and team != _team(profile):
-            least = max(least, (team - 1) * int(profile.meta.options[START_COST]))
-            locks = [site for site in profile.sites if isinstance(site, Lock)]
-            sections = _on_path(profile, graph)
-            if not all(_is_shared(profile, lock.loop) for lock in locks):
-                sections = sections * team // _team(profile)
-            least = max(least, sections)
-    return least
-
-
-def _on_path(profile: Profile, graph: ThreadGraph) -> int:
-    """The cycles of the critical path in sections, and in giving their locks on."""
-    ways = ways_of(profile)
-    on_path = ways.critical(ways.sums(graph.lag))[ways.chain]
-    locked = np.array([kind.section or kind.lock for kind in graph.kinds])[graph.kind]
-    return int(graph.lag[on_path & locked].sum())
-
-
-def _team(profile: Profile) -> int:
-    """The threads of a run."""
-    return int(profile.meta.options[THREADS])
-
-
-def _is_shared(profile: Profile, loop: int) -> bool:
-    """Return whether the team divides a loop or one around it."""
-    while loop >= 0:
-        site = profile.sites[loop]
-        assert isinstance(site, Loop)
-        if site.shared:
-            return True
-        loop = site.parent
-    return False
-
-
-def _with_team(profile: Profile, graph: ThreadGraph, lag: Ints, team: int) -> Ints:
-    """Each edge's cycles in a team of so many threads, all of which are like those of the run.
-
-    Raises:
-        InputError: the team does not divide the loops by numbers known before.
-    """
-    now = _team(profile)
-    loops = {n: site for n, site in enumerate(profile.sites) if isinstance(site, Loop)}
-    if not any(site.shared for site in loops.values()) or team < 1:
-        raise InputError(
-            f"{THREADS} = {team}: no loop of {profile.meta.title} has iterations that follow from"
-            f" the thread's number; run cyclescope hls --threads {team}"
-        )
-    factor, busy = np.ones(len(graph.kinds)), 1  # threads that have something to do
-    for number, kind in enumerate(graph.kinds):
-        around = _outermost_shared(loops, _loop_of(profile, kind.loop, kind.section))
-        if around < 0:
-            continue
-        each = loops[around].iterations or 0, loops[around].executions or 0
-        if not all(each):
-            continue
-        # A division that does not come out even leaves some threads with one more.
-        whole = each[0] * now / each[1]
-        busy = max(busy, min(round(whole), team))
-        share = -(-round(whole) // team) / max(-(-round(whole) // now), 1)
-        factor[number] = share
-        if around == kind.loop and kind.times:
-            mean, rounds = kind.cycles / kind.times, each[0] / each[1]
-            if not any(inner.parent == around for inner in loops.values()):
-                besides = max(mean - rounds * _period(loops[around]), 0.0)
-                factor[number] = (besides + (mean - besides) * share) / mean
-    scaled = np.rint(lag * factor[graph.kind]).astype(np.int64)
-    # Threads start one after the other: the last one later, or sooner.
-    thread = np.array([_is_thread(profile, kind.key[0]) for kind in graph.kinds])
-    starts = thread[graph.kind] & _from_begin(graph)
-    if now > 1:
-        scaled = np.where(starts, lag * (busy - 1) // (now - 1), scaled)
-    else:
-        scaled = np.where(starts, lag + (busy - 1) * int(profile.meta.options[START_COST]), scaled)
-    # Who waits for whom at a lock is not as it was: `_least` has what all passages take.
-    spins = np.array([kind.lock for kind in graph.kinds])[graph.kind]
-    names = [kind.key[1] for kind in graph.kinds]
-    of_edge = np.array([names.index(name) for name in names])[graph.kind]
-    ends = np.repeat(np.arange(len(graph.time)), np.diff(graph.offset))
-    own = np.full(len(graph.time), -1, dtype=np.int64)
-    own[ends] = of_edge
-    passed_on = spins & (own[graph.source] != of_edge)
-    return np.where(passed_on, -2 * int(scaled.sum()), scaled)
-
-
-def _period(loop: Loop) -> float:
-    """Cycles from one iteration of a loop to the next, as its slowest stage has it."""
-    takes = _takes(loop)
-    chain = sum(takes[stage] for stage in loop.serial)
-    return max([float(loop.apart or 1), chain, *takes.values()])
-
-
-def _takes(loop: Loop) -> dict[int, float]:
-    """Stage of variable latency → cycles between iterations that it alone would make."""
-    before = dict(zip(loop.stages, (-1, *loop.stages), strict=False))
-    occurs = max(loop.iterations or 0, 1)
-    waited = loop.waited or (0,) * len(loop.stages)
-    return {
-        stage: stage - before[stage] + cycles / occurs + _LEAVING
-        for stage, cycles in zip(loop.stages, waited, strict=True)
-    }
-
-
-def _loop_of(profile: Profile, loop: int, section: bool) -> int:
-    """The loop in which a kind of span is, or that it is."""
-    if loop >= 0 or not section:
-        return loop
-    return next((site.loop for site in profile.sites if isinstance(site, Lock)), -1)
-
-
-def _outermost_shared(loops: dict[int, Loop], loop: int) -> int:
-    """The outermost loop around one, or the loop itself, that the team divides; -1 for none."""
-    found = -1
-    while loop >= 0:
-        if loops[loop].shared:
-            found = loop
-        loop = loops[loop].parent
-    return found
+    return min(busiest, profile.cycles)
 
 
 def _lags(
@@ -225,14 +126,8 @@ def _lags(
         if change.option == LATENCY:
             lag = _with_latency(profile, graph, wanted[change] - memory_latency(profile))
     for change in changes:
-        if change.option == START_COST:
-            more = wanted[change] - int(profile.meta.options[START_COST])
-            lag = _with_start_cost(profile, graph, lag, more)
-        elif not change.option:
+        if not change.option:
             lag = _with_length(profile, graph, lag, change, wanted[change])
-    for change in changes:
-        if change.option == THREADS and wanted[change] != _team(profile):
-            lag = _with_team(profile, graph, lag, wanted[change])
     return lag
 
 
@@ -267,18 +162,6 @@ def own_lengths(profile: Profile) -> list[tuple[int, tuple[Key, ...]]]:
         if (kind.loop >= 0 or kind.section) and kind.key[0] not in inside:
             found.setdefault(kind.key[0], []).append(kind.key)
     return [(frame, tuple(keys)) for frame, keys in found.items()]
-
-
-def _with_start_cost(profile: Profile, graph: ThreadGraph, lag: Ints, more: int) -> Ints:
-    """Each thread started so many cycles later after the one before it."""
-    thread = np.array([_is_thread(profile, kind.key[0]) for kind in graph.kinds])
-    begins = np.flatnonzero(thread[graph.kind] & (graph.ends == 0) & _from_begin(graph))
-    found = lag.copy()
-    for source in np.unique(graph.source[begins]).tolist():
-        mine = begins[graph.source[begins] == source]
-        order = mine[np.argsort(graph.lag[mine], kind="stable")]
-        found[order] = np.maximum(found[order] + more * np.arange(len(order)), 0)
-    return found
 
 
 def _from_begin(graph: ThreadGraph) -> np.ndarray[tuple[int], np.dtype[np.bool]]:
@@ -477,7 +360,7 @@ def _reads_of_loop(loop: Loop, alone: dict[int, float]) -> _Reads:
     chain = sum(each.get(stage, 0.0) for stage in loop.serial)
     # One iteration more is begun, and found to be none.
     besides = 0 if alone else (loop.apart or 1) + (loop.depth or 0)
-    takes = _takes(loop)
+    takes = stages_take(loop)
     if alone:
         # An iteration's inner loops are a span of their own; other stages are beside those.
         piped = [s for s in loop.reads if s not in loop.serial and s not in alone]

@@ -60,6 +60,7 @@ class Loop:
         stage: of an iteration of the loop around it, in which it is.
         apart: cycles from a thread's iteration to its next one at least, if nothing is waited for.
         shared: its iterations follow from the thread's number: the team divides them.
+        cyclic: of one that is shared: a thread takes every so many-th iteration, no block of them.
         depth: the number of stages of an iteration.
         stages: those of variable latency, in which an iteration may wait.
         times: how often one did in each of these, in the whole run; empty if not counted.
@@ -83,6 +84,7 @@ class Loop:
     stage: int = -1
     apart: int | None = None
     shared: bool = False
+    cyclic: bool = False
     depth: int | None = None
     stages: tuple[int, ...] = ()
     times: tuple[int, ...] = ()

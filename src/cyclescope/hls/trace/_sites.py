@@ -129,6 +129,7 @@ class Sites:
         number = self.loops[graph] = len(self.every)
         self._of_node[self._nest.node(graph)] = number
         executions, trips = None, self._nest.trips(graph, self._given)
+        shared, cyclic = self._divided(graph)
         iterations, stages = None, tuple(pipe.plan.waiting)
         waits: list[tuple[int, int]] = []
         if counted is not None:
@@ -147,7 +148,8 @@ class Sites:
                 iterations=iterations,
                 stage=pipes[outer].schedule.stage[self._nest.node(graph)] if outer else -1,
                 apart=max(gate.apart for gate in pipe.gates),
-                shared=self._shared(graph),
+                shared=shared,
+                cyclic=cyclic,
                 depth=pipe.schedule.depth,
                 stages=stages,
                 times=tuple(times for times, _ in waits),
@@ -174,25 +176,32 @@ class Sites:
                         found.add(self._of_node[other])
         return tuple(sorted(found))
 
-    def _shared(self, graph: Graph) -> bool:
-        """Return whether the thread's number decides when a loop is over."""
+    def _divided(self, graph: Graph) -> tuple[bool, bool]:
+        """Return whether the thread's number decides when a loop is over, and whether it is cyclic.
+
+        It is cyclic if only where the loop begins follows from the thread, and not where it ends.
+        """
         assert graph.continues is not None
-        waiting = [(graph, graph.continues.node)]
-        seen: set[Node] = set()
+        begins = {carried.param for carried in graph.carried}
+        shared, ends = False, False
+        waiting = [(graph, graph.continues.node, False)]
+        seen: set[tuple[Node, bool]] = set()
         while waiting:
-            where, node = waiting.pop()
-            if node in seen:
+            where, node, first = waiting.pop()
+            if (node, first) in seen:
                 continue
-            seen.add(node)
+            seen.add((node, first))
             if node.op in (Op.THREAD, Op.THREADS):
-                return True
-            waiting += [(where, value.node) for value in node.operands if node.op is not Op.LOOP]
+                shared = True
+                ends = ends or (not first and node.op is Op.THREAD)
+            operands = (value.node for value in node.operands if node.op is not Op.LOOP)
+            waiting += [(where, operand, first) for operand in operands]
             outer = self._nest.outer(where)
             if node.op is Op.PARAM and outer is not None:
                 params = [*(carried.param for carried in where.carried), *where.invariants]
                 given = self._nest.node(where).operands[params.index(node)]
-                waiting.append((outer, given.node))
-        return False
+                waiting.append((outer, given.node, first or node in begins))
+        return shared, shared and not ends
 
     def _reads(self, pipe: Pipeline) -> tuple[int, ...]:
         """The stages in which a loop reads the memory while it has no lock of its own."""

@@ -1,0 +1,571 @@
+"""A run of threads with another team: who has which iterations, and who then waits for whom.
+
+A thread's run is its *work*, the cycles in which it waits for no lock and no barrier, with the
+places in it where it asks for a lock, gives it back or comes to a barrier. In each execution of a
+loop that the team divides (the outermost such loops, `Loop.shared`) the work is cut into
+iterations, each with its places. A thread of the other team has the work of one of the run's
+threads outside these loops, and in them the iterations that are then its own: a block of them, or
+every so many-th (`Loop.cyclic`).
+
+Then the team runs: threads start one after the other, a lock goes to who asked first, a barrier is
+over when all are there. With the team of the run each thread has what it had.
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_left, bisect_right
+from collections import deque
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import pairwise
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from cyclescope.analyse._thread_graph import AT_BARRIER
+from cyclescope.errors import InputError
+from cyclescope.model import Lock, Loop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cyclescope.analyse._thread_graph import ThreadGraph
+    from cyclescope.model import Ints, Profile
+
+    _Spans = np.ndarray[tuple[int, int], np.dtype[np.int64]]
+
+__all__ = ["Teams", "stages_take"]
+
+_LEAVING = 2  # cycles from the end of what is waited for to the next stage
+
+
+def stages_take(loop: Loop) -> dict[int, float]:
+    """Stage of variable latency → cycles between iterations that it alone would make."""
+    before = dict(zip(loop.stages, (-1, *loop.stages), strict=False))
+    occurs = max(loop.iterations or 0, 1)
+    waited = loop.waited or (0,) * len(loop.stages)
+    return {
+        stage: stage - before[stage] + cycles / occurs + _LEAVING
+        for stage, cycles in zip(loop.stages, waited, strict=True)
+    }
+
+
+def _period(loop: Loop) -> float:
+    """Cycles from one iteration of a loop to the next, as its slowest stage has it."""
+    takes = stages_take(loop)
+    chain = sum(takes[stage] for stage in loop.serial)
+    return max([float(loop.apart or 1), chain, *takes.values()])
+
+
+_BARRIER = -1  # in place of a lock
+
+
+class _Place(NamedTuple):
+    """A place where a thread asks for a lock or comes to a barrier.
+
+    Attributes:
+        work: after so much of its work.
+        lock: the lock; `_BARRIER` for none.
+        holds: for so much more work it has the lock.
+    """
+
+    work: float
+    lock: int = _BARRIER
+    holds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of a thread's work: its cycles, and the places in it, counted from its begin."""
+
+    work: float
+    places: tuple[_Place, ...] = ()
+
+    def resized(self, work: float) -> _Piece:
+        """As long as this; if that is too short, the last places come at its end."""
+        work = max(work, 0.0)
+        return _Piece(work, tuple(p._replace(work=min(p.work, work)) for p in self.places))
+
+
+@dataclass(slots=True)
+class _Execution:
+    """An execution by a thread of a loop that the team divides, from when to when in its work.
+
+    Attributes:
+        loop: its site.
+        inner: loop directly inside → when each of its executions begins.
+        begins: when iterations begin.
+    """
+
+    loop: int
+    begin: float
+    end: float
+    inner: dict[int, list[float]] = field(default_factory=dict)
+    begins: list[float] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Thread:
+    """A thread of the run: its start and end, its work, its executions of divided loops."""
+
+    start: int
+    end: int
+    work: float
+    places: list[_Place]
+    executions: list[_Execution]
+
+    def piece(self, begin: float, end: float) -> _Piece:
+        """A part of its work."""
+        low, high = (bisect_left(self.places, work, key=_by_work) for work in (begin, end))
+        inside = (place._replace(work=place.work - begin) for place in self.places[low:high])
+        return _Piece(end - begin, tuple(inside))
+
+
+def _by_work(place: _Place) -> float:
+    return place.work
+
+
+class Teams:
+    """A run of threads, and the same with other teams or started by another host."""
+
+    def __init__(self, profile: Profile, graph: ThreadGraph, time: Ints) -> None:
+        """Look at a run.
+
+        Args:
+            profile: the run.
+            graph: its graph.
+            time: of each event of the graph, with all other changes made.
+        """
+        self._title = profile.meta.title
+        self._now, self._cost = (int(profile.meta.options[n]) for n in ("threads", "start cost"))
+        self._rest = int(time[-1])  # cycles outside of the runs of the region
+        loops = {n: site for n, site in enumerate(profile.sites) if isinstance(site, Loop)}
+        self._divides = any(site.shared for site in loops.values())
+        self._runs: list[tuple[_Team, int]] = []
+        event = np.repeat(np.arange(len(graph.time)), np.diff(graph.offset))
+        ends = event[(graph.kind == graph.kind[-1]) & (graph.ends == 1)].tolist()
+        for begin, end in pairwise([0, *ends]):
+            mine = graph.spans[(graph.spans[:, 3] > begin) & (graph.spans[:, 3] <= end)]
+            locks = _locks(graph, mine, sum(isinstance(site, Lock) for site in profile.sites))
+            threads, handing = _threads(graph, time, loops, mine, locks)
+            if threads:
+                self._runs.append((_Team(threads, loops), handing))
+                self._rest -= max(thread.end for thread in threads)
+
+    def cycles(self, team: int, start_cost: int) -> int:
+        """The cycles of the run with another team or host.
+
+        Args:
+            team: the number of threads.
+            start_cost: cycles in which the host starts one.
+
+        Raises:
+            InputError: the team is another one, and no loop's iterations follow from the thread's
+                number.
+        """
+        if team != self._now and (not self._divides or team < 1):
+            raise InputError(
+                f"threads = {team}: no loop of {self._title} has iterations that follow from the"
+                f" thread's number; run cyclescope hls --threads {team}"
+            )
+        later = start_cost - self._cost
+        ends = (run.end(team, later, start_cost, handing) for run, handing in self._runs)
+        return self._rest + round(sum(ends))
+
+
+def _outermost_shared(loops: dict[int, Loop], loop: int) -> int:
+    """The outermost loop around one, or the loop itself, that the team divides; -1 for none."""
+    found = -1
+    while loop >= 0:
+        if loops[loop].shared:
+            found = loop
+        loop = loops[loop].parent
+    return found
+
+
+# The run's threads
+
+
+def _threads(
+    graph: ThreadGraph,
+    time: Ints,
+    loops: dict[int, Loop],
+    spans: _Spans,
+    locks: dict[int, int],
+) -> tuple[list[_Thread], int]:
+    """The threads of one run of the region, and in how many cycles a lock goes to the next."""
+    begin, end = time[spans[:, 2]].tolist(), time[spans[:, 3]].tolist()
+    kinds, owners = spans[:, 0].tolist(), spans[:, 1].tolist()
+    spins, released, met = [], [], dict[int, int]()
+    for kind, a, b in zip(kinds, begin, end, strict=True):
+        if kind == AT_BARRIER:
+            met[b] = max(met.get(b, a), a)
+        elif graph.kinds[kind].lock:
+            spins.append((a, b))
+        elif graph.kinds[kind].section:
+            released.append(b)
+    asking = min((b - a for a, b in spins), default=0)
+    released.sort()
+    handed = [
+        b - asking - released[bisect_right(released, b) - 1]
+        for a, b in spins
+        if b - a > asking and bisect_right(released, b)
+    ]
+    over = min((b - a for b, a in met.items()), default=0)
+    found: dict[int, list[tuple[int, int, int, int]]] = {}
+    whole: dict[int, tuple[int, int]] = {}
+    held = [locks.get(event, _BARRIER) for event in spans[:, 2].tolist()]
+    for kind, owner, a, b, lock in zip(kinds, owners, begin, end, held, strict=True):
+        if kind == owner:
+            whole[owner] = a, b
+        else:
+            found.setdefault(owner, []).append((a, b, kind, lock))
+    threads = [
+        _thread(graph, loops, whole[n], sorted(found.get(n, ())), asking, over)
+        for n in sorted(whole, key=whole.__getitem__)
+    ]
+    return threads, max(min(handed, default=0), 0)
+
+
+def _thread(
+    graph: ThreadGraph,
+    loops: dict[int, Loop],
+    whole: tuple[int, int],
+    spans: list[tuple[int, int, int, int]],
+    asking: int,
+    over: int,
+) -> _Thread:
+    """One thread, given its spans by their begins: begin, end, kind, lock of a section."""
+    waits = [(whole[0], whole[0])]  # disjoint, by time
+    for a, b, kind, _ in spans:
+        first, last = a, a
+        if kind == AT_BARRIER:
+            last = max(b - over, a)
+        elif graph.kinds[kind].lock:
+            first, last = a, max(b - asking, a)
+        first = max(first, waits[-1][1])
+        if last > first:
+            waits.append((first, last))
+    starts = [a for a, _ in waits]
+    lost = np.concatenate(([0], np.cumsum([b - a for a, b in waits]))).tolist()
+
+    def work(moment: int) -> float:
+        """The work done until then."""
+        number = bisect_right(starts, moment) - 1
+        waited = lost[number] + min(moment, waits[number][1]) - waits[number][0]
+        return float(moment - whole[0] - waited)
+
+    sections = {
+        a: (b, lock)
+        for a, b, kind, lock in spans
+        if kind != AT_BARRIER and graph.kinds[kind].section
+    }
+    places: list[_Place] = []
+    executions: list[_Execution] = []
+    for a, b, kind, _ in spans:
+        if kind == AT_BARRIER:
+            places.append(_Place(work(a)))
+        elif graph.kinds[kind].lock:
+            if b in sections:
+                released, lock = sections[b]
+                places.append(_Place(work(a), lock, work(released) - work(a)))
+        elif (loop := graph.kinds[kind].loop) >= 0:
+            around = _outermost_shared(loops, loop)
+            if around == loop:
+                executions.append(_Execution(loop, work(a), work(b)))
+            elif around >= 0 and executions and loops[loop].parent == executions[-1].loop:
+                executions[-1].inner.setdefault(loop, []).append(work(a))
+    places.sort(key=_by_work)
+    return _Thread(whole[0], whole[1], work(whole[1]), places, executions)
+
+
+def _locks(graph: ThreadGraph, spans: _Spans, sites: int) -> dict[int, int]:
+    """The lock that each passage of a critical section has, by the event that begins it.
+
+    The run says when a thread had a lock, not which. Sections that threads were in at once have
+    different ones; a thread is taken to come to the places of locks in turn, where that agrees.
+    """
+    times = graph.time
+    mine = [
+        (int(times[a]), int(times[b]), owner, a)
+        for kind, owner, a, b in spans.tolist()
+        if kind not in (AT_BARRIER, owner) and graph.kinds[kind].section
+    ]
+    mine.sort()
+    turn: dict[int, int] = {}
+    guess: list[int] = []
+    for _, _, owner, _ in mine:
+        guess.append(turn.get(owner, 0) % max(sites, 1))
+        turn[owner] = turn.get(owner, 0) + 1
+    if _overlapping(mine, guess) is None:
+        guess = _coloured(mine)
+    together = _overlapping(mine, guess) or set()
+    # Places that no two threads were at in one cycle may be of one lock.
+    alike: list[list[int]] = []
+    for lock in sorted(set(guess)):
+        apart = {other for pair in together if lock in pair for other in pair}
+        home = next((found for found in alike if not apart.intersection(found)), None)
+        if home is None:
+            alike.append([lock])
+        else:
+            home.append(lock)
+    same = {lock: found[0] for found in alike for lock in found}
+    return {event: same[lock] for (*_, event), lock in zip(mine, guess, strict=True)}
+
+
+def _overlapping(
+    mine: Sequence[tuple[int, int, int, int]], locks: Sequence[int]
+) -> set[tuple[int, int]] | None:
+    """The pairs of locks held at once; None if one is held twice at once. By begins."""
+    until: dict[int, int] = {}
+    found: set[tuple[int, int]] = set()
+    for (begin, end, *_), lock in zip(mine, locks, strict=True):
+        if until.get(lock, begin) > begin:
+            return None
+        found |= {
+            (min(lock, other), max(lock, other))
+            for other, last in until.items()
+            if other != lock and last > begin
+        }
+        until[lock] = end
+    return found
+
+
+def _coloured(mine: Sequence[tuple[int, int, int, int]]) -> list[int]:
+    """As few locks as can be of which none is held twice at once. By begins."""
+    until: list[int] = []
+    found = []
+    for begin, end, *_ in mine:
+        lock = next((n for n, last in enumerate(until) if last <= begin), len(until))
+        until[lock:] = [end, *until[lock + 1 :]]
+        found.append(lock)
+    return found
+
+
+# Another team
+
+
+class _Distributed:
+    """The iterations of a loop that the team divides, of one execution, for teams of any number."""
+
+    def __init__(self, loop: Loop, threads: Sequence[_Thread], mine: Sequence[_Execution]) -> None:
+        """Cut each thread's execution into iterations.
+
+        Args:
+            loop: the loop.
+            threads: the run's, in the order in which they start.
+            mine: their executions.
+        """
+        self._cyclic = loop.cyclic
+        before = len(mine)
+        total = round((loop.iterations or 0) * before / max(loop.executions or 0, 1))
+        counts = [total // before + (n < total % before) for n in range(before)]
+        for inner in sorted({inner for one in mine for inner in one.inner}):
+            found = [one.inner.get(inner, []) for one in mine]
+            if [len(begins) for begins in found] == counts:
+                for one, begins in zip(mine, found, strict=True):
+                    one.begins = begins
+                break
+        else:
+            _cut_evenly(loop, mine, counts)
+        heads: list[_Piece] = []
+        pieces: list[list[_Piece]] = []
+        gaps: list[float] = []
+        for thread, one in zip(threads, mine, strict=True):
+            bounds = [*one.begins, one.end]
+            heads.append(thread.piece(one.begin, bounds[0]))
+            pieces.append([thread.piece(a, b) for a, b in pairwise(bounds)])
+            gaps += [b - a for a, b in pairwise(one.begins)]
+        tails = [cut[-1].work for cut in pieces if cut]
+        tail = float(np.mean(tails)) if tails else 0.0
+        gap = float(np.mean(gaps)) if gaps else min(_period(loop), tail)
+        # An iteration lasts so much longer than until the next one begins.
+        self._drains = tail - gap
+        order = sorted(
+            ((i, n) if loop.cyclic else (n, i), n, i)
+            for n, cut in enumerate(pieces)
+            for i in range(len(cut))
+        )
+        # All iterations in order, and whether each was the last one of its thread.
+        self._each = [(pieces[n][i], i == len(pieces[n]) - 1) for _, n, i in order]
+        self._busy = [head for head, cut in zip(heads, pieces, strict=True) if cut]
+        self._empty = [head for head, cut in zip(heads, pieces, strict=True) if not cut] or [
+            head.resized(head.work + self._drains) for head in self._busy
+        ]
+
+    def of(self, thread: int, team: int) -> list[_Piece]:
+        """The pieces of a thread of a team."""
+        total = len(self._each)
+        if self._cyclic:
+            mine = self._each[thread::team]
+        else:
+            first = thread * (total // team) + min(thread, total % team)
+            mine = self._each[first : first + total // team + (thread < total % team)]
+        if not mine:
+            return self._empty[thread:][:1] or self._empty[-1:]
+        found = self._busy[thread:][:1] or self._busy[-1:]
+        for piece, last in mine[:-1]:
+            found.append(piece.resized(piece.work - self._drains) if last else piece)
+        piece, last = mine[-1]
+        found.append(piece if last else piece.resized(piece.work + self._drains))
+        return found
+
+
+def _cut_evenly(loop: Loop, mine: Sequence[_Execution], counts: Sequence[int]) -> None:
+    """Begin iterations so that each takes as long as the others."""
+    lengths: dict[int, list[float]] = {}
+    for one, count in zip(mine, counts, strict=True):
+        lengths.setdefault(count, []).append(one.end - one.begin)
+    few, many = min(lengths), max(lengths)
+    if few < many:
+        more = float(np.mean(lengths[many]) - np.mean(lengths[few]))
+        period = max(more / (many - few), 0.0)
+    else:
+        period = _period(loop)
+    for one, count in zip(mine, counts, strict=True):
+        if count:
+            each = min(period, (one.end - one.begin) / count)
+            one.begins = [one.begin + n * each for n in range(count)]
+
+
+class _Team:
+    """The threads of a run of the region, and teams of other numbers with the same work."""
+
+    def __init__(self, threads: Sequence[_Thread], loops: dict[int, Loop]) -> None:
+        self._threads = threads
+        every = [_numbered(thread.executions) for thread in threads]
+        self._distributed: dict[tuple[int, int], _Distributed] = {}
+        for key in {key for found in every for key in found}:
+            having = [n for n, found in enumerate(every) if key in found]
+            self._distributed[key] = _Distributed(
+                loops[key[0]], [threads[n] for n in having], [every[n][key] for n in having]
+            )
+
+    def end(self, team: int, later: int, apart: int, handing: int) -> float:
+        """The moment when the last thread ends.
+
+        Args:
+            team: of so many.
+            later: after the one before it each thread starts so many cycles later than it did.
+            apart: cycles from the start of a thread to the next one's, where the run has only one.
+            handing: as in `_run`.
+        """
+        starts = [thread.start + n * later for n, thread in enumerate(self._threads[:team])]
+        if len(self._threads) > 1:
+            first, last = self._threads[0].start, self._threads[-1].start
+            apart = (last - first) // (len(self._threads) - 1) + later
+        while len(starts) < team:
+            starts.append(starts[-1] + apart)
+        return _run([self._pieces(n, team) for n in range(team)], starts, handing)
+
+    def _pieces(self, number: int, team: int) -> list[_Piece]:
+        thread = self._threads[min(number, len(self._threads) - 1)]
+        if team == len(self._threads):
+            return [thread.piece(0.0, thread.work)]
+        found, at = [], 0.0
+        for key, one in _numbered(thread.executions).items():
+            found.append(thread.piece(at, one.begin))
+            found += self._distributed[key].of(number, team)
+            at = one.end
+        return [*found, thread.piece(at, thread.work)]
+
+
+def _numbered(executions: Iterable[_Execution]) -> dict[tuple[int, int], _Execution]:
+    """The executions by loop, and by their number among those of that loop."""
+    found: dict[tuple[int, int], _Execution] = {}
+    count: dict[int, int] = {}
+    for one in executions:
+        found[one.loop, count.get(one.loop, 0)] = one
+        count[one.loop] = count.get(one.loop, 0) + 1
+    return found
+
+
+def _run(rows: Sequence[Sequence[_Piece]], starts: Sequence[float], handing: float) -> float:
+    """The moment when the last of some threads ends.
+
+    Args:
+        rows: the pieces of work of each.
+        starts: when each starts.
+        handing: cycles from the release of a lock until who waits for it goes on.
+    """
+    steps = [_steps(row) for row in rows]
+    at = [-1] * len(rows)
+    now: list[tuple[float, int]] = []  # when each thread that waits for nothing has done its step
+    holder: dict[int, int] = {}
+    waiting: dict[int, deque[int]] = {}
+    met: list[tuple[float, int]] = []
+    ended, last = 0, 0.0
+
+    def goes_on(moment: float, thread: int) -> None:
+        at[thread] += 1
+        heapq.heappush(now, (moment + steps[thread][at[thread]].work, thread))
+
+    for thread, start in enumerate(starts):
+        goes_on(start, thread)
+    while now:
+        moment, thread = heapq.heappop(now)
+        step = steps[thread][at[thread]]
+        if step.does is _Does.ENDS:
+            ended, last = ended + 1, max(last, moment)
+        elif step.does is _Does.MEETS:
+            met.append((moment, thread))
+        elif step.does is _Does.GIVES:
+            del holder[step.lock]
+            if waiting.get(step.lock):
+                following = holder[step.lock] = waiting[step.lock].popleft()
+                goes_on(moment + handing, following)
+            goes_on(moment, thread)
+        elif holder.setdefault(step.lock, thread) == thread:
+            goes_on(moment, thread)
+        else:
+            waiting.setdefault(step.lock, deque()).append(thread)
+        if met and len(met) == len(rows) - ended:
+            for _, there in met:
+                goes_on(max(met)[0], there)
+            met = []
+    return last
+
+
+class _Does(Enum):
+    ASKS = "asks for a lock"
+    GIVES = "gives it back"
+    MEETS = "comes to a barrier"
+    ENDS = "ends"
+
+
+class _Step(NamedTuple):
+    """So much work, and what a thread does then."""
+
+    work: float
+    does: _Does
+    lock: int = _BARRIER
+
+
+def _steps(row: Sequence[_Piece]) -> list[_Step]:
+    """A row of pieces as steps."""
+    found: list[tuple[float, _Does, int]] = []
+    held: dict[int, float] = {}  # lock → until when
+    before = 0.0
+    for piece in row:
+        for place in piece.places:
+            moment = before + place.work
+            for lock, until in list(held.items()):
+                if until <= moment or lock == place.lock:
+                    found.append((min(until, moment), _Does.GIVES, lock))
+                    del held[lock]
+            if place.lock == _BARRIER:
+                found.append((moment, _Does.MEETS, _BARRIER))
+            else:
+                found.append((moment, _Does.ASKS, place.lock))
+                held[place.lock] = moment + place.holds
+        before += piece.work
+    found += [(min(until, before), _Does.GIVES, lock) for lock, until in held.items()]
+    found.sort(key=itemgetter(0))
+    found.append((before, _Does.ENDS, _BARRIER))
+    steps, done = list[_Step](), 0.0
+    for moment, does, lock in found:
+        steps.append(_Step(moment - done, does, lock))
+        done = moment
+    return steps
