@@ -39,6 +39,7 @@ _ALLOWED = {
         "ordered", "linear",
     },
     "sections": _PRIVATE | {"lastprivate", "reduction", "nowait", "allocate"},
+    "scope": _PRIVATE | {"reduction", "nowait", "allocate"},
     "section": frozenset[str](),
     "simd": frozenset(
         {
@@ -303,7 +304,7 @@ _WANTED: dict[str, Callable[[Clause], str]] = {
     "default": _one_of("shared", "none"),
     "proc_bind": _one_of("close", "master", "primary", "spread"),
     "bind": _one_of("parallel", "teams", "thread"),
-    "order": _one_of("concurrent"),
+    "order": _one_of("concurrent", "reproducible : concurrent", "unconstrained : concurrent"),
     "defaultmap": _default_map,
     "allocate": _allocate,
     "depend": _depend,

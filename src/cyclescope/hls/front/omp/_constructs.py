@@ -36,12 +36,11 @@ _CONSTRUCTS: dict[tuple[str, ...], Callable[[Context, Directive, Stmt], None]] =
 _STANDALONE: dict[tuple[str, ...], Callable[[Context, Directive], None]] = {}
 
 # What all threads of the team must come to, and what parts them.
-_MEETINGS = frozenset({"for", "loop", "sections", "single", "barrier", "master", "masked"})
-_PARTING = _MEETINGS - {"barrier"} | {"distribute", "critical", "task", "taskloop"}
+_MEETINGS = frozenset({"for", "loop", "sections", "single", "scope", "barrier", "master", "masked"})
+_PARTING = _MEETINGS - {"barrier", "scope"} | {"distribute", "critical", "task", "taskloop"}
 
 INSTEAD = {
     "allocate": "declare the variable where it is used",
-    "assume": "remove it",
     "cancel": "let the remaining iterations do nothing, by a condition",
     "cancellation point": "let the remaining iterations do nothing, by a condition",
     "depobj": "name the variables in depend",
@@ -50,7 +49,6 @@ INSTEAD = {
     "interchange": "exchange the loops",
     "interop": "do so on the host's side",
     "scan": "write the sum of what is before as a loop",
-    "scope": "write a block, with reduction at the region",
     "section": "write it inside omp sections",
     "target data": "write it around the region",
     "target enter data": "write it in front of the region",

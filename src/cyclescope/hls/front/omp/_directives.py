@@ -63,6 +63,15 @@ _FOLLOW = {
     "end": {"declare", "assumes", "metadirective"},
     "cancellation": {"point"},
 }
+# Directives that change nothing of what a statement does.
+_SILENT = (
+    ("nothing",),
+    ("assume",),
+    ("assumes",),
+    ("begin", "assumes"),
+    ("end", "assumes"),
+    ("declare", "reduction"),
+)
 # Directives with a list right behind their names.
 _LISTING = (["critical"], ["flush"], ["threadprivate"], ["declare", "variant"])
 
@@ -248,12 +257,13 @@ def directives(pragmas: Sequence[Pragma]) -> list[Directive]:
 def meant(pragma: Pragma) -> Pragma | None:
     """The pragma that a `metadirective` stands for here. Others are themselves.
 
-    None: `nothing`, or one that declares a reduction, which says nothing of a statement.
+    None: one that says nothing of what a statement does: `nothing`, what a compiler may assume,
+    the declaration of a reduction.
 
     Raises:
         SourceError: what it asks for isn't known.
     """
-    if pragma.tokens == ("omp", "nothing") or pragma.tokens[1:3] == ("declare", "reduction"):
+    if any(pragma.tokens[1 : 1 + len(words)] == words for words in _SILENT):
         return None
     if pragma.tokens[:2] != ("omp", "metadirective") or pragma.trouble:
         return pragma

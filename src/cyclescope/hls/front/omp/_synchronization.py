@@ -15,6 +15,7 @@ from cyclescope.hls.front._memory import new_array
 from cyclescope.hls.front._structs import held_value, hold, is_held, load_object, store_object
 from cyclescope.hls.front.omp._constructs import lowers, lowers_alone
 from cyclescope.hls.front.omp._privatization import named
+from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
 from cyclescope.hls.front.omp._team import barrier, fence, locked, thread_number
 from cyclescope.hls.ir import Op, Place
 
@@ -31,6 +32,16 @@ __all__: list[str] = []
 def _critical(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     with locked(ctx, "critical", " ".join(directive.clause("name") or ())):
         bare(ctx, stmt)
+
+
+@lowers("scope")
+def _scope(ctx: Context, directive: Directive, stmt: Stmt) -> None:
+    """A statement that all threads execute, with copies of variables, which they join."""
+    entered = begin_reductions(ctx, directive)
+    bare(ctx, stmt)
+    end_reductions(ctx, directive, entered)
+    if directive.clause("nowait") is None:
+        barrier(ctx, directive.where)
 
 
 @lowers("ordered")
