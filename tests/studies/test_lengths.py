@@ -14,6 +14,7 @@ from cyclescope.cli import main
 from cyclescope.errors import InputError
 from cyclescope.model import save
 from cyclescope.studies import compiled_anew, simulated_lengths
+from studies.random_lengths import lengthen
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "calyx"
 STATIC = """\
@@ -274,3 +275,39 @@ def test_other_memories_are_told(tmp_path: Path) -> None:
         (tried,) = simulated_lengths(profile, lengths, program, data)
         assert (tried.cycles,) == retimed(profile, lengths).totals
         assert tried.same_memories is same
+
+
+@pytest.mark.long
+def test_random_programs_take_as_long_as_foretold(tmp_path: Path) -> None:
+    found = lengthen(1, tmp_path)
+    assert [one for one in found if not one.right] == []
+    assert [one for one in found if not one.assumed]
+
+
+# The condition of the `if` is a step of its own before it, which the compiler makes static alone.
+CONDITION_BEFORE = f"""\
+{HEAD}component main() -> () {{
+  cells {{ @external m = comb_mem_d1(8, 1, 1); a = std_reg(8); b = std_reg(8); eq = std_eq(8); }}
+  wires {{
+    comb group is_one {{ eq.left = a.out; eq.right = 8'd1; }}
+    group set_a {{ a.in = 8'd3; a.write_en = 1'd1; set_a[done] = a.done; }}
+    group short {{ b.in = 8'd2; b.write_en = 1'd1; short[done] = b.done; }}
+    static<2> group long {{ b.in = 8'd4; b.write_en = %1 ? 1'd1; }}
+    group keep {{ m.addr0 = 1'd0; m.write_data = b.out; m.write_en = 1'd1; keep[done] = m.done; }}
+  }}
+  control {{ seq {{ set_a; if eq.out with is_one {{ long; }} else {{ short; }} keep; }} }}
+}}
+"""
+
+
+@pytest.mark.long
+def test_a_condition_may_be_a_step_before_its_if(tmp_path: Path) -> None:
+    program, data = _written(tmp_path, CONDITION_BEFORE)
+    profile = profile_program(program, data).profile
+    (block,) = (frame for frame in profile.catalog if frame.detail == "if")
+    assert block.latency == 3
+    lengths = parse_lengths(profile, ["short = 2..4"])
+    found = retimed(profile, lengths).totals
+    assert found == tuple(profile.cycles + more for more in (0, 1, 2))
+    tried = simulated_lengths(profile, lengths, program, data)
+    assert tuple(one.cycles for one in tried) == found

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from cyclescope.analyse._activation_graph import ActivationGraph
     from cyclescope.analyse._activations import Key
-    from cyclescope.model import Profile
+    from cyclescope.model import Frame, Profile
 
 __all__ = [
     "Assumption",
@@ -85,6 +85,7 @@ class Assumption(StrEnum):
 
     ALONE = "no arm waits at a barrier for another"
     ORDER = "the compiler does not order these groups anew"
+    BRANCH = "no branch that never ran becomes longer"
     ONCE = "a group does not wait for a cell that begins again as it ends"
 
 
@@ -208,7 +209,8 @@ def assumptions(profile: Profile, changes: Sequence[OtherLength]) -> tuple[Assum
     Arms of a `par` that meet at a barrier wait for each other there, and the activations do not say
     at which. Steps of a static `seq` that overlap were ordered by the compiler: how long they are
     and what each needs of the others decide when each begins. Where a group called a cell again
-    without a pause until it ended, it may have waited for the last call or not.
+    without a pause until it ended, it may have waited for the last call or not. An `if` of fixed
+    length is as long as its longer branch, and one that never ran may call the cell of a change.
     """
     if has_threads(profile):
         return ()
@@ -219,11 +221,17 @@ def assumptions(profile: Profile, changes: Sequence[OtherLength]) -> tuple[Assum
     graph = activation_graph(profile)
     if changed & _reordered(profile, graph):
         found.append(Assumption.ORDER)
-    if any(
-        f"{instance}.".startswith(f"{name}.") for _, instance in changed for name in graph.again
-    ):
+    inside = [f"{instance}." for _, instance in changed]
+    branching = [f"{i}." for frame, i in graph.keys if _fixed_if(profile.catalog[frame])]
+    if any(one.startswith(i) and one != i for one in inside for i in branching):
+        found.append(Assumption.BRANCH)
+    if any(one.startswith(f"{cell}.") for one in inside for cell in graph.again):
         found.append(Assumption.ONCE)
     return tuple(found)
+
+
+def _fixed_if(frame: Frame) -> bool:
+    return frame.latency is not None and frame.detail in ("if", "static if")
 
 
 def _reordered(profile: Profile, graph: ActivationGraph) -> set[Key]:

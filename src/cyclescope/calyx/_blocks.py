@@ -65,8 +65,24 @@ class ControlTree(Nesting):
 
     def holds_all(self, node: int, leaves: Iterable[str]) -> bool:
         """Return whether these group probes are all that is live at and below a node."""
-        nodes = {n for leaf in leaves for n in self._probed.get(leaf, ())}
-        return len(nodes & self._live) == self._live_below[node]
+        return len(self._of(leaves)) == self._live_below[node]
+
+    def conditions_before(self, node: int, leaves: Iterable[str]) -> list[int] | None:
+        """The conditions of a block that run before these group probes, which are the rest of it.
+
+        None if more than conditions is missing from them.
+        """
+        nodes = self._of(leaves)
+        found = [
+            child
+            for child in self.children[node]
+            if child in self._live and child not in nodes and self._nodes[child].kind == "with"
+        ]
+        return found if len(nodes) + len(found) == self._live_below[node] else None
+
+    def _of(self, leaves: Iterable[str]) -> set[int]:
+        """The live nodes that some group probes are of."""
+        return {n for leaf in leaves for n in self._probed.get(leaf, ())} & self._live
 
     def compiled_block(self, compiled: CompiledRecord) -> int | None:
         """The node that a compilation group implements, None if all of it is compiler-made."""

@@ -183,12 +183,19 @@ class ComponentFrames:
                 nodes = {by_probe.get(leaf, ()) for leaf in block.leaves}
                 if len(nodes) == 1 and len(only := nodes.pop()) == 1:
                     found.setdefault(only[0], []).append(block.latency)
-            else:
-                node = self.tree.block_of(block.leaves, block.kind)
-                # A block of which only a part was promoted has no fixed length.
-                fixed = node is not None and self._nodes[node].kind != "while"
-                if node is not None and fixed and self.tree.holds_all(node, block.leaves):
-                    found.setdefault(node, []).append(block.latency)
+        groups = {node: cycles[0] for node, cycles in found.items() if len(cycles) == 1}
+        for block in self.component.statics:
+            node = self.tree.block_of(block.leaves, block.kind) if block.kind != "enable" else None
+            if node is None or self._nodes[node].kind == "while":
+                continue
+            # A block of which only a part was promoted has no fixed length; but the condition of an
+            # `if` may be a step of its own before it.
+            before = self.tree.conditions_before(node, block.leaves)
+            if before is not None and (not before or block.kind == "if"):
+                lengths = [groups.get(condition) for condition in before]
+                if None not in lengths:
+                    cycles = block.latency + sum(length or 0 for length in lengths)
+                    found.setdefault(node, []).append(cycles)
         # A statement that became several pieces has no single length.
         return {node: cycles[0] for node, cycles in found.items() if len(cycles) == 1}
 
