@@ -514,6 +514,13 @@ def test_a_hundred_and_twenty_levels_fit_a_screen(browser: Browser, tmp_path: Pa
         assert page.locator(".focused").evaluate("e => e.offsetHeight") < 400
 
 
+@pytest.mark.parametrize("width", [800, 1000, 1024, 1100, 1140, 1141, 1300])
+def test_the_hottest_paths_fit(pages: dict[str, Page], width: int) -> None:
+    page = _fresh(pages["calyx"], width=width)
+    around = page.locator(".wide:has(> [data-part=hottest])")
+    assert around.evaluate("e => e.scrollWidth - e.clientWidth") == 0
+
+
 @pytest.mark.long(keep_one_in=10)
 @pytest.mark.parametrize(
     ("kind", "width", "dark"),
