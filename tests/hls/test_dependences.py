@@ -45,12 +45,17 @@ def walked(program: Program, arrays: dict[str, bytes], scalars: list[int]) -> No
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(2000, 2080, 40))
 def test_random_programs_hold_no_surprises(first: int) -> None:
+    alone = 0
     for seed in range(first, first + 40):
         kernel = generate(seed)
         program = compile_c(f"seed{seed}.c", text=device_text(kernel, 1))
         arrays, scalars = inputs(kernel, 1)
         arrays = complete(program, arrays)
-        walked(program, arrays, scalars_of(program, kernel, scalars, 1))
+        # Regions inside may have a team of their own; the walker is one thread.
+        if program.region.threads == 1:
+            walked(program, arrays, scalars_of(program, kernel, scalars, 1))
+            alone += 1
+    assert alone > 20
 
 
 BODIES = [
