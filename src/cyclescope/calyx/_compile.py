@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cyclescope.calyx._own import OwnCompiler
+    from cyclescope.calyx._source import CalyxOptions
     from cyclescope.model import Position
 
-__all__ = ["Program", "compile_program", "list_passes"]
+__all__ = ["Program", "compile_as", "compile_program", "list_passes"]
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,25 @@ def _of_program(
         (name, text)
         for name, text in facts.foreign
         if name.startswith("primitive ") or Path(name).resolve().is_relative_to(folder)
+    )
+
+
+def compile_as(
+    path: Path,
+    options: CalyxOptions,
+    *,
+    instrument: bool,
+    longer: Sequence[tuple[int, int, bool]] = (),
+) -> Program:
+    """Compile a program as some options say; the rest, and the errors, as of `compile_program`."""
+    return compile_program(
+        path,
+        passes=options.passes,
+        disable=options.disable,
+        options=options.options,
+        instrument=instrument,
+        compiler=options.compiler,
+        longer=longer,
     )
 
 

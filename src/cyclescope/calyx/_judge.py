@@ -16,7 +16,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from cyclescope._files import scratch
-from cyclescope.calyx._compile import Program, compile_program
+from cyclescope.calyx._compile import Program, compile_as, compile_program
 from cyclescope.calyx._complaints import explain_printed
 from cyclescope.calyx._simulate import check_top, simulate, stopped_because
 from cyclescope.calyx._waits import with_waits
@@ -24,7 +24,7 @@ from cyclescope.errors import CyclescopeError, SourceError, VerifyError
 from cyclescope.model import Anomaly, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from cyclescope.calyx._own import OwnCompiler
@@ -40,6 +40,7 @@ __all__ = [
     "Suspect",
     "judge_program",
     "judged",
+    "run_compiled",
     "run_unoptimised",
 ]
 
@@ -89,6 +90,15 @@ class Outcome:
     def declared(self) -> tuple[Memory, ...]:
         """The memories as the design has them."""
         return self.program.design.memories
+
+
+def run_compiled(
+    program: Program, values: Mapping[str, object], data: Path | None, limit: int | None
+) -> Outcome:
+    """Run a compiled program, which may be stopped before its end; arguments as of `simulate`."""
+    result = simulate(program, values, data, limit)
+    stopped = "" if result.complete else stopped_because(result)
+    return Outcome(program, result.cycles, stopped, result.memories)
 
 
 @dataclass(frozen=True)
@@ -311,14 +321,7 @@ class _Judge:
         reference = self.reference()
         self._bound(reference)
         self.progress("as compiled")
-        program = compile_program(
-            self.path,
-            passes=self.options.passes,
-            disable=self.options.disable,
-            options=self.options.options,
-            instrument=False,
-            compiler=self.options.compiler,
-        )
+        program = compile_as(self.path, self.options, instrument=False)
         flat = program.record.passes
         optimised = self._run(program)
         differing = _compare(optimised, reference)
@@ -373,9 +376,7 @@ class _Judge:
     def _run(self, program: Program) -> Outcome:
         text = program.design.sources["design.sv"]
         if text not in self.known:
-            result = simulate(program, self.values, self.data, self.limit)
-            stopped = "" if result.complete else stopped_because(result)
-            self.known[text] = Outcome(program, result.cycles, stopped, result.memories)
+            self.known[text] = run_compiled(program, self.values, self.data, self.limit)
         return self.known[text]
 
     def _right(self, program: Program, reference: Outcome) -> bool:

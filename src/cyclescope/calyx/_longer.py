@@ -13,17 +13,17 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cyclescope.calyx._compile import compile_program
+from cyclescope.calyx._compile import compile_as
 from cyclescope.calyx._frames import ComponentFrames
-from cyclescope.calyx._judge import Outcome
-from cyclescope.calyx._simulate import simulate, stopped_because
+from cyclescope.calyx._judge import run_compiled
 from cyclescope.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from cyclescope.calyx._compile import Program
+    from cyclescope.calyx._judge import Outcome
     from cyclescope.calyx._record import ComponentRecord, Record
     from cyclescope.calyx._source import CalyxOptions
     from cyclescope.model import Frame
@@ -72,31 +72,19 @@ def run_longer(
     """
     from cyclescope.sim import read_data
 
-    measured = _compiled(path, options)
+    options = replace(options, compiler=None)
+    measured = compile_as(path, options, instrument=True)
     longer = _statements(measured, more)
     wanted = _control(measured.record)
-    program = _compiled(path, options, longer)
+    program = compile_as(path, options, instrument=True, longer=longer)
     same = _control(program.record) == wanted
     if not same:
         lifted = replace(options, options=(*options.options, _NO_LIMIT))
-        other = _compiled(path, lifted, longer)
+        other = compile_as(path, lifted, instrument=True, longer=longer)
         if _control(other.record) == wanted:
             program, same = other, True
-    result = simulate(program, read_data(data) if data else {}, data, limit)
-    stopped = "" if result.complete else stopped_because(result)
-    return LongerRun(Outcome(program, result.cycles, stopped, result.memories), same)
-
-
-def _compiled(
-    path: Path, options: CalyxOptions, longer: Sequence[tuple[int, int, bool]] = ()
-) -> Program:
-    return compile_program(
-        path,
-        passes=options.passes,
-        disable=options.disable,
-        options=options.options,
-        longer=longer,
-    )
+    values = read_data(data) if data else {}
+    return LongerRun(run_compiled(program, values, data, limit), same)
 
 
 def _statements(program: Program, more: Mapping[Frame, int]) -> list[tuple[int, int, bool]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cyclescope._native import CALYX_VERSION
+from cyclescope.calyx._compile import compile_as
 from cyclescope.calyx._simulate import simulate, stopped_because
 from cyclescope.errors import RunError, VerifyError
 from cyclescope.model import Anomaly, Contents, Meta, Severity
@@ -137,7 +138,7 @@ def profile_program(
     values = read_data(data) if data else {}
     usage = _usage(path, options)
     phase("compiling the program")
-    program = _compile(path, options, instrument=True)
+    program = compile_as(path, options, instrument=True)
     result = simulate(program, values, data, options.cycle_limit, progress)
     if not result.cycles:
         why = f"the simulation failed at its start: {result.message}"
@@ -187,7 +188,7 @@ def _usage(path: Path, options: CalyxOptions) -> tuple[Usage, ...] | None:
         return read_vivado(options.area_report)
     if not options.area:
         return None
-    stock = _compile(path, options, instrument=False)
+    stock = compile_as(path, options, instrument=False)
     return synthesise(synthesis_verilog(stock), stock.record.top)
 
 
@@ -216,7 +217,7 @@ def verify_program(
     values = read_data(data) if data else {}
     results = []
     for instrument in (True, False) if stock is None else (True,):
-        program = _compile(path, options, instrument=instrument)
+        program = compile_as(path, options, instrument=instrument)
         result = simulate(program, values, data, options.cycle_limit)
         if not result.complete:
             why = f"{stopped_because(result)}, after {result.cycles:,} cycles"
@@ -227,19 +228,6 @@ def verify_program(
     measured, plain = results
     differing = differences(plain.declared, measured.memories, plain.memories)
     return Verdict(plain.cycles, measured.cycles, differing)
-
-
-def _compile(path: Path, options: CalyxOptions, *, instrument: bool) -> Program:
-    from cyclescope.calyx._compile import compile_program
-
-    return compile_program(
-        path,
-        passes=options.passes,
-        disable=options.disable,
-        options=options.options,
-        instrument=instrument,
-        compiler=options.compiler,
-    )
 
 
 def recorded_options(meta: Meta) -> CalyxOptions:

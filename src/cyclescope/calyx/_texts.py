@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cyclescope._files import scratch
-from cyclescope.calyx._compile import compile_program
-from cyclescope.calyx._judge import Outcome
-from cyclescope.calyx._simulate import simulate, stopped_because
+from cyclescope.calyx._compile import compile_as
+from cyclescope.calyx._judge import run_compiled
 from cyclescope.calyx._syntax import Extern
 from cyclescope.calyx._syntax_read import read_syntax
 from cyclescope.calyx._text import read_program
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from cyclescope.calyx._judge import Outcome
     from cyclescope.calyx._source import CalyxOptions
 
 __all__ = ["copied_with", "run_program"]
@@ -70,15 +70,6 @@ def run_program(
     """
     from cyclescope.sim import read_data
 
-    program = compile_program(
-        path,
-        passes=options.passes,
-        disable=options.disable,
-        options=options.options,
-        instrument=False,
-        compiler=options.compiler,
-    )
+    program = compile_as(path, options, instrument=False)
     values = read_data(data) if data else {}
-    result = simulate(program, values, data, limit or options.cycle_limit)
-    stopped = "" if result.complete else stopped_because(result)
-    return Outcome(program, result.cycles, stopped, result.memories)
+    return run_compiled(program, values, data, limit or options.cycle_limit)
