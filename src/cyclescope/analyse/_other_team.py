@@ -146,10 +146,11 @@ class Teams:
         self._runs: list[tuple[_Team, int]] = []
         event = np.repeat(np.arange(len(graph.time)), np.diff(graph.offset))
         ends = event[(graph.kind == graph.kind[-1]) & (graph.ends == 1)].tolist()
+        around = {loop: _outermost_shared(loops, loop) for loop in loops}
         for begin, end in pairwise([0, *ends]):
             mine = graph.spans[(graph.spans[:, 3] > begin) & (graph.spans[:, 3] <= end)]
             locks = _locks(graph, mine, sum(isinstance(site, Lock) for site in profile.sites))
-            threads, handing = _threads(graph, time, loops, mine, locks)
+            threads, handing = _threads(graph, time, loops, around, mine, locks)
             if threads:
                 self._runs.append((_Team(threads, loops), handing))
                 self._rest -= max(thread.end for thread in threads)
@@ -192,6 +193,7 @@ def _threads(
     graph: ThreadGraph,
     time: Ints,
     loops: dict[int, Loop],
+    around: dict[int, int],
     spans: _Spans,
     locks: dict[int, int],
 ) -> tuple[list[_Thread], int]:
@@ -223,7 +225,7 @@ def _threads(
         else:
             found.setdefault(owner, []).append((a, b, kind, lock))
     threads = [
-        _thread(graph, loops, whole[n], sorted(found.get(n, ())), asking, over)
+        _thread(graph, loops, around, whole[n], sorted(found.get(n, ())), asking, over)
         for n in sorted(whole, key=whole.__getitem__)
     ]
     return threads, max(min(handed, default=0), 0)
@@ -232,6 +234,7 @@ def _threads(
 def _thread(
     graph: ThreadGraph,
     loops: dict[int, Loop],
+    around: dict[int, int],
     whole: tuple[int, int],
     spans: list[tuple[int, int, int, int]],
     asking: int,
@@ -272,10 +275,9 @@ def _thread(
                 released, lock = sections[b]
                 places.append(_Place(work(a), lock, work(released) - work(a)))
         elif (loop := graph.kinds[kind].loop) >= 0:
-            around = _outermost_shared(loops, loop)
-            if around == loop:
+            if around[loop] == loop:
                 executions.append(_Execution(loop, work(a), work(b)))
-            elif around >= 0 and executions and loops[loop].parent == executions[-1].loop:
+            elif around[loop] >= 0 and executions and loops[loop].parent == executions[-1].loop:
                 executions[-1].inner.setdefault(loop, []).append(work(a))
     places.sort(key=_by_work)
     return _Thread(whole[0], whole[1], work(whole[1]), places, executions)

@@ -64,6 +64,15 @@ class OtherLength:
     last: int
     option: str = ""
 
+    @property
+    def is_curve(self) -> bool:
+        """Whether it has several lengths."""
+        return self.first != self.last
+
+    def at(self, length: int) -> int:
+        """Its length where the one that has several has this one."""
+        return length if self.is_curve else self.first
+
 
 @dataclass(frozen=True, slots=True)
 class Retimed:
@@ -134,7 +143,7 @@ def parse_lengths(profile: Profile, texts: Iterable[str]) -> tuple[OtherLength, 
         keys = activation_graph(profile).keys
     known = frames_by_name(profile, keys, definitions=True)
     found = tuple(_length(profile, known, text) for text in texts)
-    curves = [one.name for one in found if one.first != one.last]
+    curves = [one.name for one in found if one.is_curve]
     if len(curves) > 1:
         raise InputError(f"{curves[1]}: one curve at a time; give one length to all but one")
     changed: dict[Key, str] = {}
@@ -190,7 +199,7 @@ def retimed(profile: Profile, changes: Sequence[OtherLength]) -> Retimed:
     Raises:
         InputError: threads or processes run side by side, or nothing ran.
     """
-    curve = next((one for one in changes if one.first != one.last), None)
+    curve = next((one for one in changes if one.is_curve), None)
     lengths = tuple(range(curve.first, curve.last + 1)) if curve else (0,)
     if has_threads(profile):
         return Retimed(profile.cycles, lengths, thread_totals(profile, changes, lengths))

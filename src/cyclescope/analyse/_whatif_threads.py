@@ -56,7 +56,6 @@ OPTIONS = (LATENCY, START_COST, THREADS)
 
 _ASKING = 5  # cycles from a read's stage to the memory and back, besides the memory's own
 _CASES = 64  # lengths that are tried together
-_LEAVING = 2  # cycles from the end of what is waited for to the next stage
 _ROUNDS = 8  # in which a period and what is lost to refreshes agree
 
 
@@ -96,12 +95,12 @@ def _of_teams(
     """The cycles of the run with other teams or hosts, for each length."""
     options = profile.meta.options
     now = {option: int(options[option]) for option in (THREADS, START_COST)}
-    varies = any(change.first != change.last for change in others)
+    varies = any(change.is_curve for change in others)
     teams, totals = None, list[int]()
     for length in lengths:
         if teams is None or varies:
             teams = Teams(profile, graph, graph.times(_lags(profile, graph, others, length)))
-        wanted = now | {c.option: c.first if c.first == c.last else length for c in of_teams}
+        wanted = now | {change.option: change.at(length) for change in of_teams}
         totals.append(teams.cycles(wanted[THREADS], wanted[START_COST]))
     return totals
 
@@ -121,13 +120,12 @@ def _lags(
 ) -> Ints:
     """The cycles of each edge with the changes made."""
     lag = graph.lag
-    wanted = {c: length if c.first != c.last else c.first for c in changes}
     for change in changes:
         if change.option == LATENCY:
-            lag = _with_latency(profile, graph, wanted[change] - memory_latency(profile))
+            lag = _with_latency(profile, graph, change.at(length) - memory_latency(profile))
     for change in changes:
         if not change.option:
-            lag = _with_length(profile, graph, lag, change, wanted[change])
+            lag = _with_length(profile, graph, lag, change, change.at(length))
     return lag
 
 

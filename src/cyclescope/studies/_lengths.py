@@ -47,7 +47,7 @@ class _Change:
 
     def more(self, length: int) -> int:
         """The cycles to add for a length of the curve."""
-        wanted = length if self.asked.first != self.asked.last else self.asked.first
+        wanted = self.asked.at(length)
         if wanted < self.cycles:
             raise InputError(
                 f"{self.asked.name} takes {self.cycles:,} cycles: it can be made longer, not"

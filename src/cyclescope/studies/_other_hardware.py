@@ -67,12 +67,12 @@ def simulated_hardware(
             f"{program} takes {first.profile.cycles:,} cycles, the profile has"
             f" {profile.cycles:,}: give the profile's program, with its -D and -I"
         )
-    curve = next((one for one in changes if one.first != one.last), None)
+    curve = next((one for one in changes if one.is_curve), None)
     values = range(curve.first, curve.last + 1) if curve else range(1)
     totals = []
     for number, value in enumerate(values):
         progress(f"run {number + 1} of {len(values)}")
-        wanted = {c.option: value if c is curve else c.first for c in changes}
+        wanted = {change.option: change.at(value) for change in changes}
         found = _run(compiled(wanted.get(THREADS, team)), profile, wanted)
         if not found.run.complete or not found.agrees:
             names = ", ".join(change.name for change in changes)

@@ -121,7 +121,7 @@ def retimed_view(
     """
     found = retimed(profile, changes)
     rows = range(len(found.totals))
-    curve = next((one for one in changes if one.first != one.last), None)
+    curve = next((one for one in changes if one.is_curve), None)
     columns: list[Column[int]] = [
         Column(" cycles", "total", int, lambda row: found.totals[row]),
         *_change(found.cycles, lambda row: found.totals[row]),
