@@ -66,7 +66,7 @@ class OtherLength:
 
     @property
     def is_curve(self) -> bool:
-        """Whether it has several lengths."""
+        """Return whether it has several lengths."""
         return self.first != self.last
 
     def at(self, length: int) -> int:

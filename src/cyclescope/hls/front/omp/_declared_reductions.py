@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import Block, Declare, Evaluate, Expr, Variable, statements
 from cyclescope.errors import SourceError
+from cyclescope.hls.front.omp._directives import renamed
 from cyclescope.hls.front.omp._tokens import closing, split
 
 if TYPE_CHECKING:
@@ -124,13 +125,13 @@ def _read(
     assert combines is not None
     known = constants.unit.variables
     return Declared(
-        constants.renamed(combines, known),
+        renamed(combines, known),
         out,
         given,
         own,
         original,
-        constants.renamed(own.init, known) if own.init is not None else None,
-        constants.renamed(starts, known) if starts is not None else None,
+        renamed(own.init, known) if own.init is not None else None,
+        renamed(starts, known) if starts is not None else None,
     )
 
 

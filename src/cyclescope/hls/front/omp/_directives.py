@@ -33,6 +33,7 @@ __all__ = [
     "item_of",
     "linear_of",
     "meant",
+    "renamed",
     "split",
     "unroll_pragma",
 ]
@@ -391,16 +392,12 @@ class Constants:
         unit = self._read("", f"for (__INT64_TYPE__ {_PROBE} = ({' '.join(words)}); ; )", where)
         for variable in _declared_in_heads(unit):
             if variable.name == _PROBE and variable.init is not None:
-                return _renamed(variable.init, visible(self.unit, where))
+                return renamed(variable.init, visible(self.unit, where))
         return None
 
     def behind(self, tail: str) -> Unit | None:
         """The text with more behind it; None: it is no C."""
         return self._read(tail, "", None)
-
-    def renamed(self, expr: Expr, known: Mapping[str, Variable]) -> Expr:
-        """An expression of another reading of the text, with known variables by their names."""
-        return _renamed(expr, known)
 
     def _probe(self, text: str, where: Range | None) -> int | None:
         # An enumerator's value is the compiler's to find, with all names that are known there.
@@ -443,11 +440,11 @@ def _declared_in_heads(unit: Unit | None) -> Iterator[Variable]:
                     yield from variables
 
 
-def _renamed(expr: Expr, known: Mapping[str, Variable]) -> Expr:
-    """An expression of another reading of the text, with this one's variables."""
+def renamed(expr: Expr, known: Mapping[str, Variable]) -> Expr:
+    """An expression of another reading of the text, with known variables by their names."""
     if isinstance(expr, Name) and expr.variable.name in known:
         return replace(expr, variable=known[expr.variable.name])
-    return rebuilt(expr, [_renamed(part, known) for part in children(expr)])
+    return rebuilt(expr, [renamed(part, known) for part in children(expr)])
 
 
 def folded(expr: Expr | None) -> int | None:

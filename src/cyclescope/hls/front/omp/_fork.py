@@ -9,6 +9,7 @@ from cyclescope.c import Name, Scalar, called, expressions, walk
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._joint import by_first, handed_over, is_even, wait_for_all
 from cyclescope.hls.front._structs import wires_of
+from cyclescope.hls.front.omp._privatization import shared_inside
 from cyclescope.hls.ir import Op
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def forked(ctx: Context, directive: Directive, stmt: Stmt) -> Iterator[None]:
             wait_for_all(ctx)
         variables.env.update(zip(open_, given, strict=True))
     env, fixed, shared = dict(variables.env), set(variables.fixed), team.shared
+    team.shared = shared_inside(ctx, directive)
     pred, threads, each, inside = ctx.flow.pred, ctx.threads, team.each, team.inside
     # What threads may differ in is the first one's alone: it can't be used by mistake.
     variables.env = {v: value for v, value in env.items() if v in wires or is_even(ctx, value)}
@@ -54,9 +56,6 @@ def forked(ctx: Context, directive: Directive, stmt: Stmt) -> Iterator[None]:
     for wire, value in env.items():
         if variables.whole.get(wire, wire).name in own:
             variables.env[wire] = ctx.b.const(value.width, 0)
-    hidden = own | set(directive.names("firstprivate"))
-    known = {variables.whole.get(v, v) for v in (*env, *variables.memories)}
-    team.shared = frozenset(v for v in known if v.name not in hidden)
     team.is_joint, team.is_alone, team.fork, team.inside = False, False, directive, []
     team.nested += 1
     ctx.threads = team.each = most

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._dispatch import bare
 from cyclescope.hls.front.omp._constructs import lowers
+from cyclescope.hls.front.omp._privatization import shared_inside
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
-from cyclescope.hls.front.omp._team import thread_number
+from cyclescope.hls.front.omp._team import is_first
 from cyclescope.hls.front.omp._worksharing import work_share
-from cyclescope.hls.ir import Op
 
 if TYPE_CHECKING:
     from cyclescope.c import Stmt
@@ -48,9 +48,7 @@ def _nested(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     before = team.shared
     ctx.threads, team.inside, team.is_alone = 1, [directive], True
     team.nested += 1
-    own = {*directive.names("private"), *directive.names("firstprivate")}
-    known = {ctx.vars.whole.get(v, v) for v in (*ctx.vars.env, *ctx.vars.memories)}
-    team.shared = frozenset(v for v in known if v.name not in own)
+    team.shared = shared_inside(ctx, directive)
     _body(ctx, directive, stmt)
     ctx.threads, team.inside, team.is_alone = threads, inside, was_alone
     team.nested -= 1
@@ -65,7 +63,7 @@ def _body(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     entered = begin_reductions(ctx, directive)
     # The first thread is the master, and executes tasks at once.
     if directive.has("master") or directive.has("masked"):
-        first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
+        first = is_first(ctx)
         branch(ctx, first, lambda: bare(ctx, stmt))
     else:
         bare(ctx, stmt)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cyclescope.hls.front.omp._directives import Directive
     from cyclescope.hls.ir import Array, Value
 
-__all__ = ["named", "own_copy", "private", "release_copy"]
+__all__ = ["named", "own_copy", "private", "release_copy", "shared_inside"]
 
 
 def innermost(kind: CType) -> CType:
@@ -109,6 +109,13 @@ def _copy(ctx: Context, variable: Variable, array: Array, where: Range, *, is_gi
             copy_parts(ctx, Location(own, start, one), given, one, where)
 
         counted(ctx, where, ctx.b.const(64, size // each), copy)
+
+
+def shared_inside(ctx: Context, directive: Directive) -> frozenset[Variable]:
+    """The variables that the team of a `parallel` region inside the region shares."""
+    own = {*directive.names("private"), *directive.names("firstprivate")}
+    known = {ctx.vars.whole.get(v, v) for v in (*ctx.vars.env, *ctx.vars.memories)}
+    return frozenset(v for v in known if v.name not in own)
 
 
 def _on_wires(ctx: Context, variable: Variable) -> bool:

@@ -170,11 +170,16 @@ def _begin_declared(
             initialise(ctx, Location(own, at.offset, kind), 0, declared.first, kind)
 
     counted(ctx, where, ctx.b.const(64, count), begin)
-    if variable in ctx.vars.memories:
-        ctx.vars.memories[variable] = own
-    else:
-        ctx.vars.bases[variable] = own
+    _lead_to(ctx, variable, own)
     return Entered("", variable, kind, array, own, first, count, declared=declared)
+
+
+def _lead_to(ctx: Context, variable: Variable, array: Array) -> None:
+    """Let an array, or a pointer, stand for what is in a memory."""
+    if variable in ctx.vars.memories:
+        ctx.vars.memories[variable] = array
+    else:
+        ctx.vars.bases[variable] = array
 
 
 def _bind(ctx: Context, variable: Variable, place: Location) -> None:
@@ -232,10 +237,7 @@ def _join_declared(ctx: Context, one: Entered, declared: Declared, where: Range)
         rvalue(ctx, declared.combiner)
 
     counted(ctx, where, ctx.b.const(64, one.count), join)
-    if variable in ctx.vars.memories:
-        ctx.vars.memories[variable] = array
-    else:
-        ctx.vars.bases[variable] = array
+    _lead_to(ctx, variable, array)
 
 
 def _begin_array(
@@ -245,10 +247,7 @@ def _begin_array(
     own = new_array(
         ctx, variable, Place.LOCAL, (first + count) * kind.bits // 8, to=False, back=False
     )
-    if variable in ctx.vars.memories:
-        ctx.vars.memories[variable] = own
-    else:
-        ctx.vars.bases[variable] = own
+    _lead_to(ctx, variable, own)
     identity = _identity(ctx, reduction.operator, kind)
 
     def clear(number: Value) -> None:
@@ -331,10 +330,7 @@ def _join(ctx: Context, one: Entered, array: Array, where: Range) -> None:
             number, load_from(ctx, _element(ctx, copies, number, one.start, kind), kind.bits)
         ),
     )
-    if variable in ctx.vars.memories:
-        ctx.vars.memories[variable] = array
-    else:
-        ctx.vars.bases[variable] = array
+    _lead_to(ctx, variable, array)
 
 
 def _identity(ctx: Context, operator: str, kind: Scalar) -> Value:

@@ -16,8 +16,8 @@ from cyclescope.hls.front._structs import held_value, hold, is_held, load_object
 from cyclescope.hls.front.omp._constructs import lowers, lowers_alone
 from cyclescope.hls.front.omp._privatization import named
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
-from cyclescope.hls.front.omp._team import barrier, fence, locked, thread_number
-from cyclescope.hls.ir import Op, Place
+from cyclescope.hls.front.omp._team import barrier, fence, is_first, locked
+from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
     from cyclescope.c import Range, Stmt
@@ -58,7 +58,7 @@ def _in_order(ctx: Context, directive: Directive) -> None:
 @lowers("master", "masked", "single")
 def _one_thread(ctx: Context, directive: Directive, stmt: Stmt) -> None:
     """A statement that the first thread executes; behind `single` the others wait for it."""
-    first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
+    first = is_first(ctx)
     before = ctx.team.single
     if directive.has("single"):
         ctx.team.singles += 1

@@ -25,8 +25,8 @@ from cyclescope.hls.front.omp._constructs import lowers, lowers_alone
 from cyclescope.hls.front.omp._directives import Clause
 from cyclescope.hls.front.omp._privatization import own_copy, private, release_copy
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
-from cyclescope.hls.front.omp._team import thread_number
-from cyclescope.hls.ir import Op, Place
+from cyclescope.hls.front.omp._team import is_first
+from cyclescope.hls.ir import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,7 @@ def _taskloop(ctx: Context, directive: Directive, stmt: Stmt) -> None:
 
 @lowers("master taskloop", "master taskloop simd", "masked taskloop", "masked taskloop simd")
 def _of_one_thread(ctx: Context, directive: Directive, stmt: Stmt) -> None:
-    first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
+    first = is_first(ctx)
     branch(ctx, first, lambda: _taskloop(ctx, directive, stmt))
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "acquire",
     "barrier",
     "fence",
+    "is_first",
     "locked",
     "query",
     "release",
@@ -106,6 +107,11 @@ def release(ctx: Context, kind: str, name: str, *, nests: bool = False) -> None:
 def thread_number(ctx: Context) -> Value:
     """The number of the thread among all of its league, 32 bits."""
     return ctx.b.const(32, 0) if ctx.team.is_alone else ctx.b.leaf(Op.THREAD, 32)
+
+
+def is_first(ctx: Context) -> Value:
+    """Return whether the present thread is its team's first: one bit."""
+    return ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
 
 
 def shared_by(ctx: Context, width: int) -> Value:

@@ -18,8 +18,7 @@ from cyclescope.hls.front._scopes import in_text_order
 from cyclescope.hls.front._statics import check_own
 from cyclescope.hls.front._structs import held_value, hold, load_object, store_object
 from cyclescope.hls.front.omp._privatization import release_copy
-from cyclescope.hls.front.omp._team import thread_number
-from cyclescope.hls.ir import Op
+from cyclescope.hls.front.omp._team import is_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +51,7 @@ def thread_private(ctx: Context, directive: Directive) -> Iterator[None]:
         yield
         return
     shared: dict[Variable, Array] = {}
-    first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
+    first = is_first(ctx)
     for variable in in_text_order(used):
         if not is_flat(variable.type) and variable.scope == "static":
             raise ctx.refuse(

@@ -45,7 +45,7 @@ from cyclescope.hls.front.omp._constructs import lowers, within
 from cyclescope.hls.front.omp._directives import directives
 from cyclescope.hls.front.omp._privatization import innermost, named, own_copy, release_copy
 from cyclescope.hls.front.omp._reductions import begin_reductions, end_reductions
-from cyclescope.hls.front.omp._team import barrier, locked, shared_by, thread_number
+from cyclescope.hls.front.omp._team import barrier, is_first, locked, shared_by, thread_number
 from cyclescope.hls.ir import Op, Place, StaticSchedule, constant_of, signed
 
 if TYPE_CHECKING:
@@ -801,7 +801,7 @@ def _end_writes(
             release_copy(ctx, variable, array)
     # The next time begins anew.
     barrier(ctx, where)
-    first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
+    first = is_first(ctx)
     with ctx.at(where):
         for place in latest:
             branch(ctx, first, partial(store_to, ctx, place, zero))
@@ -835,7 +835,7 @@ def _by_first(
     ctx: Context, share: Callable[[], tuple[Value | None, dict[Variable, Value]]]
 ) -> tuple[Value | None, dict[Variable, Value]]:
     """Loops that the first thread executes alone."""
-    first = ctx.b.op(Op.EQ, thread_number(ctx), ctx.b.const(32, 0), width=1)
+    first = is_first(ctx)
     found: list[tuple[Value | None, dict[Variable, Value]]] = []
     branch(ctx, first, lambda: found.append(share()))
     mine, ends = found[0]
