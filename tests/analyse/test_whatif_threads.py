@@ -62,6 +62,18 @@ def test_another_host_is_as_simulated(profiles: dict[str, Profile]) -> None:
     assert abs(told - real) < 0.05 * real < 0.1 * (profile.cycles - real)
 
 
+@pytest.mark.long(keep_one_in=3)
+@pytest.mark.parametrize("name", ["comma_and_steps", "initialised_array", "ray_cast"])
+def test_threads_that_start_together_meet(name: str) -> None:
+    """In a pipeline that begins an iteration in a cycle; at a bank of the memory."""
+    program = PROGRAMS / f"{name}.c"
+    profile = measure(compile_c(program)).profile
+    changes = parse_lengths(profile, ["start cost = 0"])
+    (real,) = simulated_hardware(profile, changes, program, {})
+    (told,) = retimed(profile, changes).totals
+    assert abs(told - real) < 0.1 * real
+
+
 @pytest.mark.long
 def test_another_team_is_as_simulated(profiles: dict[str, Profile]) -> None:
     """Each thread follows its own list: half of the team follows two lists each."""
@@ -83,10 +95,10 @@ def test_a_team_like_the_run_s_takes_as_long(profiles: dict[str, Profile], name:
 @pytest.mark.long(keep_one_in=4)
 @pytest.mark.parametrize(
     ("name", "team"),
-    [("correlation", 4), ("mandelbrot", 4), ("mandelbrot", 16), ("initialised_array", 16)],
+    [("correlation", 4), ("mandelbrot", 4), ("mandelbrot", 16), ("primes", 4)],
 )
 def test_who_has_which_iterations_matters(name: str, team: int) -> None:
-    """Iterations of other lengths, more than one where there was one, overlapping ones."""
+    """Iterations of other lengths, overlapping ones, some that do not come to the inner loop."""
     program = PROGRAMS / f"{name}.c"
     profile = measure(compile_c(program)).profile
     changes = parse_lengths(profile, [f"threads = {team}"])

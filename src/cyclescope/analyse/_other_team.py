@@ -8,22 +8,21 @@ threads outside these loops, and in them the iterations that are then its own: a
 every so many-th (`Loop.cyclic`).
 
 Then the team runs: threads start one after the other, a lock goes to who asked first, a barrier is
-over when all are there. With the team of the run each thread has what it had.
+over when all are there, and threads that are in one loop at once share its pipeline and the memory
+(`_shared_unit`). With the team of the run each thread has what it had.
 """
 
 from __future__ import annotations
 
-import heapq
 from bisect import bisect_left, bisect_right
-from collections import deque
 from dataclasses import dataclass, field
-from enum import Enum
 from itertools import pairwise
-from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cyclescope.analyse._shared_unit import Use, use_of
+from cyclescope.analyse._team_run import BARRIER, Piece, Place, run_team
 from cyclescope.analyse._thread_graph import AT_BARRIER
 from cyclescope.errors import InputError
 from cyclescope.model import Lock, Loop
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["Teams", "stages_take"]
 
 _LEAVING = 2  # cycles from the end of what is waited for to the next stage
+_VISITS = 10_000  # uses of shared units that are followed; of more, several are taken for one
+_ROUNDS = 3  # in which uses become as long as they were in the run
 
 
 def stages_take(loop: Loop) -> dict[int, float]:
@@ -57,36 +58,6 @@ def _period(loop: Loop) -> float:
     takes = stages_take(loop)
     chain = sum(takes[stage] for stage in loop.serial)
     return max([float(loop.apart or 1), chain, *takes.values()])
-
-
-_BARRIER = -1  # in place of a lock
-
-
-class _Place(NamedTuple):
-    """A place where a thread asks for a lock or comes to a barrier.
-
-    Attributes:
-        work: after so much of its work.
-        lock: the lock; `_BARRIER` for none.
-        holds: for so much more work it has the lock.
-    """
-
-    work: float
-    lock: int = _BARRIER
-    holds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A part of a thread's work: its cycles, and the places in it, counted from its begin."""
-
-    work: float
-    places: tuple[_Place, ...] = ()
-
-    def resized(self, work: float) -> _Piece:
-        """As long as this; if that is too short, the last places come at its end."""
-        work = max(work, 0.0)
-        return _Piece(work, tuple(p._replace(work=min(p.work, work)) for p in self.places))
 
 
 @dataclass(slots=True)
@@ -113,17 +84,17 @@ class _Thread:
     start: int
     end: int
     work: float
-    places: list[_Place]
+    places: list[Place]
     executions: list[_Execution]
 
-    def piece(self, begin: float, end: float) -> _Piece:
+    def piece(self, begin: float, end: float) -> Piece:
         """A part of its work."""
         low, high = (bisect_left(self.places, work, key=_by_work) for work in (begin, end))
         inside = (place._replace(work=place.work - begin) for place in self.places[low:high])
-        return _Piece(end - begin, tuple(inside))
+        return Piece(end - begin, tuple(inside))
 
 
-def _by_work(place: _Place) -> float:
+def _by_work(place: Place) -> float:
     return place.work
 
 
@@ -143,16 +114,17 @@ class Teams:
         self._rest = int(time[-1])  # cycles outside of the runs of the region
         loops = {n: site for n, site in enumerate(profile.sites) if isinstance(site, Loop)}
         self._divides = any(site.shared for site in loops.values())
-        self._runs: list[tuple[_Team, int]] = []
+        self._runs: list[_Team] = []
         event = np.repeat(np.arange(len(graph.time)), np.diff(graph.offset))
         ends = event[(graph.kind == graph.kind[-1]) & (graph.ends == 1)].tolist()
         around = {loop: _outermost_shared(loops, loop) for loop in loops}
+        uses = _uses(profile, graph, loops)
         for begin, end in pairwise([0, *ends]):
             mine = graph.spans[(graph.spans[:, 3] > begin) & (graph.spans[:, 3] <= end)]
             locks = _locks(graph, mine, sum(isinstance(site, Lock) for site in profile.sites))
-            threads, handing = _threads(graph, time, loops, around, mine, locks)
+            threads, handing = _threads(graph, time, loops, around, uses, mine, locks)
             if threads:
-                self._runs.append((_Team(threads, loops), handing))
+                self._runs.append(_Team(threads, loops, uses, handing))
                 self._rest -= max(thread.end for thread in threads)
 
     def cycles(self, team: int, start_cost: int) -> int:
@@ -172,8 +144,7 @@ class Teams:
                 f" thread's number; run cyclescope hls --threads {team}"
             )
         later = start_cost - self._cost
-        ends = (run.end(team, later, start_cost, handing) for run, handing in self._runs)
-        return self._rest + round(sum(ends))
+        return self._rest + round(sum(run.end(team, later, start_cost) for run in self._runs))
 
 
 def _outermost_shared(loops: dict[int, Loop], loop: int) -> int:
@@ -186,6 +157,18 @@ def _outermost_shared(loops: dict[int, Loop], loop: int) -> int:
     return found
 
 
+def _uses(profile: Profile, graph: ThreadGraph, loops: dict[int, Loop]) -> dict[int, Use]:
+    """What an iteration of each loop without others inside uses that all threads share."""
+    inside = set(loops) - {loop.parent for loop in loops.values()}
+    cycles = dict.fromkeys(inside, 0)
+    for kind in graph.kinds:
+        if kind.loop in inside:
+            cycles[kind.loop] += kind.cycles
+    begun = {n: (loops[n].iterations or 0) + (loops[n].executions or 0) for n in inside}
+    periods = {n: cycles[n] / begun[n] for n in inside if cycles[n] and begun[n]}
+    return {n: use_of(profile, n, period) for n, period in periods.items()}
+
+
 # The run's threads
 
 
@@ -194,6 +177,7 @@ def _threads(
     time: Ints,
     loops: dict[int, Loop],
     around: dict[int, int],
+    uses: dict[int, Use],
     spans: _Spans,
     locks: dict[int, int],
 ) -> tuple[list[_Thread], int]:
@@ -218,14 +202,14 @@ def _threads(
     over = min((b - a for b, a in met.items()), default=0)
     found: dict[int, list[tuple[int, int, int, int]]] = {}
     whole: dict[int, tuple[int, int]] = {}
-    held = [locks.get(event, _BARRIER) for event in spans[:, 2].tolist()]
+    held = [locks.get(event, BARRIER) for event in spans[:, 2].tolist()]
     for kind, owner, a, b, lock in zip(kinds, owners, begin, end, held, strict=True):
         if kind == owner:
             whole[owner] = a, b
         else:
             found.setdefault(owner, []).append((a, b, kind, lock))
     threads = [
-        _thread(graph, loops, around, whole[n], sorted(found.get(n, ())), asking, over)
+        _thread(graph, loops, around, uses, whole[n], sorted(found.get(n, ())), asking, over)
         for n in sorted(whole, key=whole.__getitem__)
     ]
     return threads, max(min(handed, default=0), 0)
@@ -235,6 +219,7 @@ def _thread(
     graph: ThreadGraph,
     loops: dict[int, Loop],
     around: dict[int, int],
+    uses: dict[int, Use],
     whole: tuple[int, int],
     spans: list[tuple[int, int, int, int]],
     asking: int,
@@ -265,22 +250,32 @@ def _thread(
         for a, b, kind, lock in spans
         if kind != AT_BARRIER and graph.kinds[kind].section
     }
-    places: list[_Place] = []
+    places: list[Place] = []
     executions: list[_Execution] = []
+    many = max(1, sum((loops[n].iterations or 0) for n in uses) // _VISITS)
     for a, b, kind, _ in spans:
         if kind == AT_BARRIER:
-            places.append(_Place(work(a)))
+            places.append(Place(work(a)))
         elif graph.kinds[kind].lock:
             if b in sections:
                 released, lock = sections[b]
-                places.append(_Place(work(a), lock, work(released) - work(a)))
+                places.append(Place(work(a), lock, work(released) - work(a)))
         elif (loop := graph.kinds[kind].loop) >= 0:
+            if loop in uses:
+                places += _visits(loop, work(a), work(b), uses[loop].period * many)
             if around[loop] == loop:
                 executions.append(_Execution(loop, work(a), work(b)))
             elif around[loop] >= 0 and executions and loops[loop].parent == executions[-1].loop:
                 executions[-1].inner.setdefault(loop, []).append(work(a))
     places.sort(key=_by_work)
     return _Thread(whole[0], whole[1], work(whole[1]), places, executions)
+
+
+def _visits(loop: int, begin: float, end: float, each: float) -> list[Place]:
+    """An execution of a loop as uses of what it shares, each about so long."""
+    count = max(round((end - begin) / each), 1)
+    each = (end - begin) / count
+    return [Place(begin + n * each, holds=each, loop=loop) for n in range(count)]
 
 
 def _locks(graph: ThreadGraph, spans: _Spans, sites: int) -> dict[int, int]:
@@ -364,16 +359,20 @@ class _Distributed:
         before = len(mine)
         total = round((loop.iterations or 0) * before / max(loop.executions or 0, 1))
         counts = [total // before + (n < total % before) for n in range(before)]
-        for inner in sorted({inner for one in mine for inner in one.inner}):
-            found = [one.inner.get(inner, []) for one in mine]
-            if [len(begins) for begins in found] == counts:
-                for one, begins in zip(mine, found, strict=True):
-                    one.begins = begins
-                break
+        inside = [
+            [one.inner.get(inner, []) for one in mine]
+            for inner in sorted({inner for one in mine for inner in one.inner})
+        ]
+        none: list[list[float]] = [[] for _ in mine]
+        best = max((found for found in inside if _fits(found, counts)), key=_number, default=none)
+        if 2 * _number(best) > total:
+            for one, begins, count in zip(mine, best, counts, strict=True):
+                # Those that do not come to the inner loop are taken to be the first ones.
+                one.begins = [one.begin] * (count - len(begins)) + begins
         else:
             _cut_evenly(loop, mine, counts)
-        heads: list[_Piece] = []
-        pieces: list[list[_Piece]] = []
+        heads: list[Piece] = []
+        pieces: list[list[Piece]] = []
         gaps: list[float] = []
         for thread, one in zip(threads, mine, strict=True):
             bounds = [*one.begins, one.end]
@@ -397,7 +396,7 @@ class _Distributed:
             head.resized(head.work + self._drains) for head in self._busy
         ]
 
-    def of(self, thread: int, team: int) -> list[_Piece]:
+    def of(self, thread: int, team: int) -> list[Piece]:
         """The pieces of a thread of a team."""
         total = len(self._each)
         if self._cyclic:
@@ -413,6 +412,15 @@ class _Distributed:
         piece, last = mine[-1]
         found.append(piece if last else piece.resized(piece.work + self._drains))
         return found
+
+
+def _fits(found: Sequence[Sequence[float]], counts: Sequence[int]) -> bool:
+    """Whether no thread has more executions of an inner loop than iterations around it."""
+    return all(len(begins) <= count for begins, count in zip(found, counts, strict=True))
+
+
+def _number(found: Sequence[Sequence[float]]) -> int:
+    return sum(map(len, found))
 
 
 def _cut_evenly(loop: Loop, mine: Sequence[_Execution], counts: Sequence[int]) -> None:
@@ -435,7 +443,13 @@ def _cut_evenly(loop: Loop, mine: Sequence[_Execution], counts: Sequence[int]) -
 class _Team:
     """The threads of a run of the region, and teams of other numbers with the same work."""
 
-    def __init__(self, threads: Sequence[_Thread], loops: dict[int, Loop]) -> None:
+    def __init__(
+        self,
+        threads: Sequence[_Thread],
+        loops: dict[int, Loop],
+        uses: dict[int, Use],
+        handing: int,
+    ) -> None:
         self._threads = threads
         every = [_numbered(thread.executions) for thread in threads]
         self._distributed: dict[tuple[int, int], _Distributed] = {}
@@ -444,25 +458,39 @@ class _Team:
             self._distributed[key] = _Distributed(
                 loops[key[0]], [threads[n] for n in having], [every[n][key] for n in having]
             )
+        self._uses = uses
+        self._handing = handing
+        self._alone = dict.fromkeys(uses, 1.0)  # loop → cycles of an iteration, of those of the run
+        for _ in range(_ROUNDS if uses else 0):
+            _, longer = self._run(len(threads), 0, 0)
+            for loop, factor in longer.items():
+                least = min((loops[loop].apart or 1) / uses[loop].period, 1.0)
+                self._alone[loop] = min(max(self._alone[loop] / factor, least), 1.0)
+        self._before, _ = self._run(len(threads), 0, 0)
 
-    def end(self, team: int, later: int, apart: int, handing: int) -> float:
+    def end(self, team: int, later: int, apart: int) -> float:
         """The moment when the last thread ends.
 
         Args:
             team: of so many.
             later: after the one before it each thread starts so many cycles later than it did.
             apart: cycles from the start of a thread to the next one's, where the run has only one.
-            handing: as in `_run`.
         """
+        after, _ = self._run(team, later, apart)
+        return max(thread.end for thread in self._threads) + after - self._before
+
+    def _run(self, team: int, later: int, apart: int) -> tuple[float, dict[int, float]]:
+        """The end of a team, and how much longer iterations of loops are than those of the run."""
         starts = [thread.start + n * later for n, thread in enumerate(self._threads[:team])]
         if len(self._threads) > 1:
             first, last = self._threads[0].start, self._threads[-1].start
             apart = (last - first) // (len(self._threads) - 1) + later
         while len(starts) < team:
             starts.append(starts[-1] + apart)
-        return _run([self._pieces(n, team) for n in range(team)], starts, handing)
+        rows = [self._pieces(n, team) for n in range(team)]
+        return run_team(rows, starts, self._handing, self._uses, self._alone)
 
-    def _pieces(self, number: int, team: int) -> list[_Piece]:
+    def _pieces(self, number: int, team: int) -> list[Piece]:
         thread = self._threads[min(number, len(self._threads) - 1)]
         if team == len(self._threads):
             return [thread.piece(0.0, thread.work)]
@@ -482,92 +510,3 @@ def _numbered(executions: Iterable[_Execution]) -> dict[tuple[int, int], _Execut
         found[one.loop, count.get(one.loop, 0)] = one
         count[one.loop] = count.get(one.loop, 0) + 1
     return found
-
-
-def _run(rows: Sequence[Sequence[_Piece]], starts: Sequence[float], handing: float) -> float:
-    """The moment when the last of some threads ends.
-
-    Args:
-        rows: the pieces of work of each.
-        starts: when each starts.
-        handing: cycles from the release of a lock until who waits for it goes on.
-    """
-    steps = [_steps(row) for row in rows]
-    at = [-1] * len(rows)
-    now: list[tuple[float, int]] = []  # when each thread that waits for nothing has done its step
-    holder: dict[int, int] = {}
-    waiting: dict[int, deque[int]] = {}
-    met: list[tuple[float, int]] = []
-    ended, last = 0, 0.0
-
-    def goes_on(moment: float, thread: int) -> None:
-        at[thread] += 1
-        heapq.heappush(now, (moment + steps[thread][at[thread]].work, thread))
-
-    for thread, start in enumerate(starts):
-        goes_on(start, thread)
-    while now:
-        moment, thread = heapq.heappop(now)
-        step = steps[thread][at[thread]]
-        if step.does is _Does.ENDS:
-            ended, last = ended + 1, max(last, moment)
-        elif step.does is _Does.MEETS:
-            met.append((moment, thread))
-        elif step.does is _Does.GIVES:
-            del holder[step.lock]
-            if waiting.get(step.lock):
-                following = holder[step.lock] = waiting[step.lock].popleft()
-                goes_on(moment + handing, following)
-            goes_on(moment, thread)
-        elif holder.setdefault(step.lock, thread) == thread:
-            goes_on(moment, thread)
-        else:
-            waiting.setdefault(step.lock, deque()).append(thread)
-        if met and len(met) == len(rows) - ended:
-            for _, there in met:
-                goes_on(max(met)[0], there)
-            met = []
-    return last
-
-
-class _Does(Enum):
-    ASKS = "asks for a lock"
-    GIVES = "gives it back"
-    MEETS = "comes to a barrier"
-    ENDS = "ends"
-
-
-class _Step(NamedTuple):
-    """So much work, and what a thread does then."""
-
-    work: float
-    does: _Does
-    lock: int = _BARRIER
-
-
-def _steps(row: Sequence[_Piece]) -> list[_Step]:
-    """A row of pieces as steps."""
-    found: list[tuple[float, _Does, int]] = []
-    held: dict[int, float] = {}  # lock → until when
-    before = 0.0
-    for piece in row:
-        for place in piece.places:
-            moment = before + place.work
-            for lock, until in list(held.items()):
-                if until <= moment or lock == place.lock:
-                    found.append((min(until, moment), _Does.GIVES, lock))
-                    del held[lock]
-            if place.lock == _BARRIER:
-                found.append((moment, _Does.MEETS, _BARRIER))
-            else:
-                found.append((moment, _Does.ASKS, place.lock))
-                held[place.lock] = moment + place.holds
-        before += piece.work
-    found += [(min(until, before), _Does.GIVES, lock) for lock, until in held.items()]
-    found.sort(key=itemgetter(0))
-    found.append((before, _Does.ENDS, _BARRIER))
-    steps, done = list[_Step](), 0.0
-    for moment, does, lock in found:
-        steps.append(_Step(moment - done, does, lock))
-        done = moment
-    return steps

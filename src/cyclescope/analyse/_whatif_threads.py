@@ -28,7 +28,7 @@ from cyclescope.analyse._critical_threads import ways_of
 from cyclescope.analyse._other_team import Teams, stages_take
 from cyclescope.analyse._thread_graph import thread_graph
 from cyclescope.errors import InputError
-from cyclescope.model import Access, Kind, Lock, Loop
+from cyclescope.model import Access, Cause, Kind, Lock, Loop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -220,9 +220,10 @@ def _with_latency(profile: Profile, graph: ThreadGraph, more: int) -> Ints:
     """Each edge's cycles with so much more latency of the memory."""
     options = profile.meta.options
     refresh = int(options["memory refresh"]), int(options["memory refresh_interval"])
-    # What joins several has an edge from each of them: its cycles count once.
+    # What joins several of a kind has an edge from each of them: its cycles count once.
     once = np.zeros(len(graph.lag), dtype=np.bool_)
-    once[graph.offset[1:-1]] = True
+    event = np.repeat(np.arange(len(graph.time)), np.diff(graph.offset))
+    once[np.unique(event * len(graph.kinds) + graph.kind, return_index=True)[1]] = True
     started = np.array([_is_thread(profile, kind.key[0]) for kind in graph.kinds])[graph.kind]
     mine = ~(started & _from_begin(graph))
     factor = np.ones(len(graph.kinds))
@@ -307,9 +308,13 @@ def _reads(profile: Profile, graph: ThreadGraph, more: int) -> list[tuple[list[i
             occurs = sum(graph.kinds[n].times for n in sections)
             kinds, reads = sections, _Reads(occurs, sum(counts.values()) / max(occurs, 1))
         elif where == -1:
-            occurs = sum(graph.kinds[n].times for n in threads)
-            serial = sum(min(count, occurs) for count in counts.values())
-            kinds, reads = threads, _Reads(occurs, serial / max(occurs, 1))
+            shares = _shares(profile, [graph.kinds[n].key[0] for n in threads])
+            times = [graph.kinds[n].times for n in threads]
+            readers = sum(t for t, share in zip(times, shares, strict=True) if share)
+            serial = sum(min(count, readers) for count in counts.values())
+            for n, occurs, share in zip(threads, times, shares, strict=True):
+                result.append(([n], _Reads(occurs, serial * share / max(occurs, 1))))
+            continue
         else:
             continue
         result.append((kinds, reads))
@@ -319,6 +324,18 @@ def _reads(profile: Profile, graph: ThreadGraph, more: int) -> list[tuple[list[i
             alone = _alone_beside(profile, graph, number, typical, more)
             result.append((kinds, _reads_of_loop(loop, alone)))
     return result
+
+
+def _shares(profile: Profile, threads: Sequence[int]) -> list[float]:
+    """The part of all waits for the memory that each thread has, the threads by their frames."""
+    waits = dict.fromkeys(threads, 0)
+    for series in profile.series:
+        if series.cause == Cause.MEMORY and series.path >= 0:
+            thread = int(profile.call_paths.frame[series.path])
+            if thread in waits:
+                waits[thread] += int(series.value.sum())
+    every = sum(waits.values())
+    return [waits[n] / every if every else 1 / len(waits) for n in threads]
 
 
 def _alone_beside(
