@@ -101,6 +101,27 @@ def test_a_region_has_variants_by_the_preprocessor(text: str, fast: bool) -> Non
         assert host.replay(native.outputs) == (b"", native.status)
 
 
+def test_a_function_that_only_a_directive_names_is_there() -> None:
+    """Compilers with OpenMP of their own drop it, or put it in the call's place."""
+    text = """\
+static int plain(int i) { return i; }
+static int other(int i) { return i + 100; }
+static int elsewhere(int i) { return i + 1000; }
+#pragma omp declare variant(elsewhere) match(device={kind(gpu)})
+#pragma omp declare variant(other) match(construct={target})
+static int value(int i) { return -plain(i); }
+int main(void) {
+  int a[4] = {0};
+  #pragma omp target parallel for map(tofrom: a)
+  for (int i = 0; i < 4; i++) a[i] = value(i);
+  printf("%d %d", a[3] > 100, value(3));
+}
+"""
+    with Host(program(text)) as host:
+        native = host.run(unmodified=True)
+        assert native.stdout == b"1 -3"
+
+
 def test_the_first_time_counts_if_the_region_is_entered_again() -> None:
     text = """\
 static void twice(int *a) {

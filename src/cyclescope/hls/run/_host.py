@@ -8,6 +8,7 @@ import shutil
 import struct
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,9 @@ _FLAGS = (
 )  # fmt: skip
 # What the text leaves without a value is zero in each run, as in block RAM; from GCC 12 on.
 _ZEROS = "-ftrivial-auto-var-init=zero"
+# GCC 12 removes functions that only `declare variant` names, and then misses them. Others that it
+# removes may call what there is not, so that is the second thing to try.
+_WAYS = ((), ("-fkeep-static-functions",))
 # What tells the hooks of the blocks of memory that the program has, asks for devices, makes files.
 _WRAPPED = (
     "malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "omp_target_alloc",
@@ -196,15 +200,15 @@ class Host:
         return self._compiled[True]
 
     def _try(self, compilers: Sequence[Sequence[str]], file: Path, text: str) -> None:
-        """Compile with the first compiler that takes the text.
+        """Compile with the first compiler that takes the text, in one of the ways.
 
         Raises:
             ToolError: none does; what the first one says.
         """
         first: ToolError | None = None
-        for compiler in compilers:
+        for compiler, way in product(compilers, _WAYS):
             try:
-                return self._compile(compiler, file, text)
+                return self._compile((*compiler, *way), file, text)
             except ToolError as error:
                 first = first or error
         assert first is not None
