@@ -9,7 +9,7 @@ every so many-th (`Loop.cyclic`).
 
 Then the team runs: threads start one after the other, a lock goes to who asked first, a barrier is
 over when all are there, and threads that are in one loop at once share its pipeline and the memory
-(`_shared_unit`). With the team of the run each thread has what it had.
+(`_resource`). With the team of the run each thread has what it had.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cyclescope.analyse._shared_unit import Use, use_of
+from cyclescope.analyse._resource import Use, use_of
 from cyclescope.analyse._team_run import BARRIER, Piece, Place, run_team
 from cyclescope.analyse._thread_graph import AT_BARRIER
 from cyclescope.errors import InputError
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Teams", "stages_take"]
 
 _LEAVING = 2  # cycles from the end of what is waited for to the next stage
-_VISITS = 10_000  # uses of shared units that are followed; of more, several are taken for one
+_VISITS = 10_000  # uses of shared resources that are followed; of more, several are taken for one
 _ROUNDS = 3  # in which uses become as long as they were in the run
 
 

@@ -1,7 +1,7 @@
 """Threads that run as a team: locks go to who asked first, barriers wait for all.
 
 A thread's run is pieces of work one after another, with places in them where it asks for a lock,
-comes to a barrier, or uses what all threads share (`_shared_unit`).
+comes to a barrier, or uses what all threads share (`_resource`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from cyclescope.analyse._shared_unit import SharedUnit, Use, Visit
+from cyclescope.analyse._resource import Resource, Use, Visit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,7 +78,7 @@ def run_team(
     holder: dict[int, int] = {}
     waiting: dict[int, deque[int]] = {}
     met: list[tuple[float, int]] = []
-    units: dict[tuple[int, int], SharedUnit] = {}
+    resources: dict[tuple[int, int], Resource] = {}
     taken = dict.fromkeys(uses, 0.0)
     wanted = dict.fromkeys(uses, 0.0)
     ended, last = 0, 0.0
@@ -90,10 +90,10 @@ def run_team(
     for thread, start in enumerate(starts):
         goes_on(start, thread)
     while True:
-        unit = min(units.values(), key=_next, default=None)
-        if unit is not None and unit.next < (now[0][0] if now else _NEVER):
-            moment = unit.next
-            if (visit := unit.served()) is not None:
+        resource = min(resources.values(), key=_next, default=None)
+        if resource is not None and resource.next < (now[0][0] if now else _NEVER):
+            moment = resource.next
+            if (visit := resource.served()) is not None:
                 step = steps[visit.thread][at[visit.thread]]
                 banks = uses[step.loop].banks
                 over = moment + visit.then if banks else max(moment, visit.came + visit.then)
@@ -113,7 +113,9 @@ def run_team(
             each = min(use.cycles, 1.0) * max(iterations, 1.0)
             then = max(holds - cycles, 0.0) if use.banks else holds
             number = (-1, thread % use.banks) if use.banks else (step.loop, 0)
-            units.setdefault(number, SharedUnit()).comes(Visit(thread, moment, cycles, each, then))
+            resources.setdefault(number, Resource()).comes(
+                Visit(thread, moment, cycles, each, then)
+            )
         elif step.does is _Does.ENDS:
             ended, last = ended + 1, max(last, moment)
         elif step.does is _Does.MEETS:
@@ -135,8 +137,8 @@ def run_team(
     return last, {loop: taken[loop] / wanted[loop] for loop in uses if wanted[loop]}
 
 
-def _next(unit: SharedUnit) -> float:
-    return unit.next
+def _next(resource: Resource) -> float:
+    return resource.next
 
 
 class _Does(Enum):
@@ -197,7 +199,7 @@ def _steps(row: Sequence[Piece]) -> list[_Step]:
 def _cut(
     uses: Sequence[tuple[float, float, int]], at: Sequence[float]
 ) -> Iterator[tuple[float, _Step]]:
-    """Uses of shared units as steps, in parts where they go on at some moments."""
+    """Uses of shared resources as steps, in parts where they go on at some moments."""
     for begin, end, loop in uses:
         inside = at[bisect_right(at, begin) : bisect_left(at, end)]
         for a, b in pairwise([begin, *inside, end]):

@@ -17,7 +17,7 @@ from cyclescope.model import Access, Loop
 if TYPE_CHECKING:
     from cyclescope.model import Profile
 
-__all__ = ["SharedUnit", "Use", "Visit", "use_of"]
+__all__ = ["Resource", "Use", "Visit", "use_of"]
 
 _BANKS = 4
 
@@ -27,7 +27,7 @@ class Use:
     """An iteration's use of what all threads share.
 
     Attributes:
-        cycles: a unit is busy for so long with one iteration.
+        cycles: a resource is busy for so long with one iteration.
         period: cycles from an iteration to the thread's next one, as they were in the run.
         banks: the threads' requests go to so many banks of the memory, of each thread to the next
             one; 0: it uses the loop's pipeline, and goes on meanwhile.
@@ -72,8 +72,8 @@ def _same_for_all(profile: Profile, access: Access) -> bool:
     return any(isinstance(loop, Loop) and loop.shared for loop in loops)
 
 
-class SharedUnit:
-    """A unit that serves a request of each thread that wants it, in the order of their numbers.
+class Resource:
+    """A resource that serves a request of each thread that wants it, in the order of their numbers.
 
     Attributes:
         next: when the request that it serves now is done; infinite if there is none.
@@ -116,12 +116,12 @@ def _by_thread(visit: Visit) -> int:
 
 @dataclass(slots=True)
 class Visit:
-    """A thread at a unit.
+    """A thread at a resource.
 
     Attributes:
         thread: its number.
         came: when.
-        left: cycles of the unit that it still wants.
+        left: cycles of the resource that it still wants.
         each: cycles for a request.
         then: how much longer it has to do with this iteration at the least.
     """

@@ -1,11 +1,11 @@
-"""A unit that serves threads: nobody alone waits, nothing is served twice or lost."""
+"""A resource that serves threads: nobody alone waits, nothing is served twice or lost."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cyclescope.analyse._shared_unit import SharedUnit, Visit
+from cyclescope.analyse._resource import Resource, Visit
 
 visits = st.lists(
     st.tuples(st.integers(0, 30), st.integers(1, 5)), min_size=1, max_size=8
@@ -13,25 +13,25 @@ visits = st.lists(
 
 
 def ends(wanted: list[tuple[int, int]]) -> list[float]:
-    """When each thread has been served, thread n being the n-th."""
-    unit, over = SharedUnit(), [0.0] * len(wanted)
+    """The moments when threads have been served, thread n being the n-th."""
+    resource, over = Resource(), [0.0] * len(wanted)
 
     def until(moment: float) -> None:
-        while unit.next < moment:
-            now = unit.next
-            if (visit := unit.served()) is not None:
+        while resource.next < moment:
+            now = resource.next
+            if (visit := resource.served()) is not None:
                 over[visit.thread] = now
 
     for moment, thread, requests in sorted((a, n, w) for n, (a, w) in enumerate(wanted)):
         until(moment)
-        unit.comes(Visit(thread, moment, requests, 1.0, 0.0))
+        resource.comes(Visit(thread, moment, requests, 1.0, 0.0))
     until(float("inf"))
     return over
 
 
 @given(visits)
 def test_it_is_busy_while_somebody_is_there(wanted: list[tuple[int, int]]) -> None:
-    """The last one leaves when a unit that serves anybody, a request a cycle, has done it all."""
+    """The last one leaves when a resource that serves anybody, a request a cycle, has done it all."""
     busy = 0.0
     for moment, requests in sorted(wanted):
         busy = max(busy, moment) + requests
