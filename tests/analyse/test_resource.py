@@ -31,7 +31,7 @@ def ends(wanted: list[tuple[int, int]]) -> list[float]:
 
 @given(visits)
 def test_it_is_busy_while_somebody_is_there(wanted: list[tuple[int, int]]) -> None:
-    """The last one leaves when a resource that serves anybody, a request a cycle, has done it all."""
+    """The last one leaves when a resource that always serves somebody has done it all."""
     busy = 0.0
     for moment, requests in sorted(wanted):
         busy = max(busy, moment) + requests
