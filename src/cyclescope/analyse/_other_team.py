@@ -158,7 +158,7 @@ def _outermost_shared(loops: dict[int, Loop], loop: int) -> int:
 
 
 def _uses(profile: Profile, graph: ThreadGraph, loops: dict[int, Loop]) -> dict[int, Use]:
-    """What an iteration of each loop without others inside uses that all threads share."""
+    """The resource that an iteration of each loop without others inside uses that all threads share."""
     inside = set(loops) - {loop.parent for loop in loops.values()}
     cycles = dict.fromkeys(inside, 0)
     for kind in graph.kinds:
@@ -415,7 +415,7 @@ class _Distributed:
 
 
 def _fits(found: Sequence[Sequence[float]], counts: Sequence[int]) -> bool:
-    """Whether no thread has more executions of an inner loop than iterations around it."""
+    """Return whether no thread has more executions of an inner loop than iterations around it."""
     return all(len(begins) <= count for begins, count in zip(found, counts, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""What threads that are in one loop at once have to share: its pipeline, and the memory.
+"""Resources that threads in one loop at once share: its pipeline, and the memory.
 
 A loop has one pipeline for all threads, which begins an iteration in a cycle; a bank of the memory
 takes a request in a cycle. Either serves the threads in the order of their numbers, a request of
@@ -67,7 +67,7 @@ def use_of(profile: Profile, loop: int, period: float) -> Use:
 
 
 def _same_for_all(profile: Profile, access: Access) -> bool:
-    """Whether all threads read the same addresses: those of each iteration of a divided loop."""
+    """Return whether all threads read the same addresses: those of each iteration of a divided loop."""
     loops = (profile.sites[number] for number in access.repeats)
     return any(isinstance(loop, Loop) and loop.shared for loop in loops)
 
