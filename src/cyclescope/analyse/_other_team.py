@@ -158,7 +158,7 @@ def _outermost_shared(loops: dict[int, Loop], loop: int) -> int:
 
 
 def _uses(profile: Profile, graph: ThreadGraph, loops: dict[int, Loop]) -> dict[int, Use]:
-    """The resource that an iteration of each loop without others inside uses that all threads share."""
+    """The resource that each loop without others inside uses in an iteration."""
     inside = set(loops) - {loop.parent for loop in loops.values()}
     cycles = dict.fromkeys(inside, 0)
     for kind in graph.kinds:

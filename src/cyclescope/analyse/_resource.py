@@ -67,7 +67,7 @@ def use_of(profile: Profile, loop: int, period: float) -> Use:
 
 
 def _same_for_all(profile: Profile, access: Access) -> bool:
-    """Return whether all threads read the same addresses: those of each iteration of a divided loop."""
+    """Return whether all threads read the same: those of each iteration of a divided loop."""
     loops = (profile.sites[number] for number in access.repeats)
     return any(isinstance(loop, Loop) and loop.shared for loop in loops)
 
