@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cyclescope.analyse._resource import Use, use_of
-from cyclescope.analyse._team_run import BARRIER, Piece, Place, run_team
+from cyclescope.analyse._team_run import BARRIER, Piece, Place, Steps, run_team, steps_of
 from cyclescope.analyse._thread_graph import AT_BARRIER
 from cyclescope.errors import InputError
 from cyclescope.model import Lock, Loop
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Teams", "stages_take"]
 
 _LEAVING = 2  # cycles from the end of what is waited for to the next stage
+_EXECUTIONS = 4_000  # of a loop: so often it is followed who shares it
 _VISITS = 10_000  # uses of shared resources that are followed; of more, several are taken for one
 _ROUNDS = 3  # in which uses become as long as they were in the run
 
@@ -79,18 +81,32 @@ class _Execution:
 
 @dataclass(slots=True)
 class _Thread:
-    """A thread of the run: its start and end, its work, its executions of divided loops."""
+    """A thread of the run: its start and end, its work, its executions of divided loops.
+
+    Attributes:
+        places: by the work before them.
+        moments: the work before each.
+    """
 
     start: int
     end: int
     work: float
     places: list[Place]
     executions: list[_Execution]
+    moments: list[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.places.sort(key=_by_work)
+        self.moments = [place.work for place in self.places]
 
     def piece(self, begin: float, end: float) -> Piece:
         """A part of its work."""
-        low, high = (bisect_left(self.places, work, key=_by_work) for work in (begin, end))
-        inside = (place._replace(work=place.work - begin) for place in self.places[low:high])
+        low = bisect_left(self.moments, begin)
+        high = bisect_left(self.moments, end, low)
+        inside = [
+            Place(work - begin, lock, holds, loop)
+            for work, lock, holds, loop in self.places[low:high]
+        ]
         return Piece(end - begin, tuple(inside))
 
 
@@ -166,7 +182,9 @@ def _uses(profile: Profile, graph: ThreadGraph, loops: dict[int, Loop]) -> dict[
             cycles[kind.loop] += kind.cycles
     begun = {n: (loops[n].iterations or 0) + (loops[n].executions or 0) for n in inside}
     periods = {n: cycles[n] / begun[n] for n in inside if cycles[n] and begun[n]}
-    return {n: use_of(profile, n, period) for n, period in periods.items()}
+    # Where there are many, what they cost each other is as it was.
+    few = [n for n in periods if (loops[n].executions or 0) <= _EXECUTIONS]
+    return {n: use_of(profile, n, periods[n]) for n in few}
 
 
 # The run's threads
@@ -267,7 +285,6 @@ def _thread(
                 executions.append(_Execution(loop, work(a), work(b)))
             elif around[loop] >= 0 and executions and loops[loop].parent == executions[-1].loop:
                 executions[-1].inner.setdefault(loop, []).append(work(a))
-    places.sort(key=_by_work)
     return _Thread(whole[0], whole[1], work(whole[1]), places, executions)
 
 
@@ -380,8 +397,8 @@ class _Distributed:
             pieces.append([thread.piece(a, b) for a, b in pairwise(bounds)])
             gaps += [b - a for a, b in pairwise(one.begins)]
         tails = [cut[-1].work for cut in pieces if cut]
-        tail = float(np.mean(tails)) if tails else 0.0
-        gap = float(np.mean(gaps)) if gaps else min(_period(loop), tail)
+        tail = sum(tails) / len(tails) if tails else 0.0
+        gap = sum(gaps) / len(gaps) if gaps else min(_period(loop), tail)
         # An iteration lasts so much longer than until the next one begins.
         self._drains = tail - gap
         order = sorted(
@@ -451,22 +468,18 @@ class _Team:
         handing: int,
     ) -> None:
         self._threads = threads
-        every = [_numbered(thread.executions) for thread in threads]
-        self._distributed: dict[tuple[int, int], _Distributed] = {}
-        for key in {key for found in every for key in found}:
-            having = [n for n, found in enumerate(every) if key in found]
-            self._distributed[key] = _Distributed(
-                loops[key[0]], [threads[n] for n in having], [every[n][key] for n in having]
-            )
+        self._loops = loops
         self._uses = uses
         self._handing = handing
+        self._asked: tuple[int, list[Steps]] = (0, [])  # the last team, and its steps
         self._alone = dict.fromkeys(uses, 1.0)  # loop → cycles of an iteration, of those of the run
         for _ in range(_ROUNDS if uses else 0):
             _, longer = self._run(len(threads), 0, 0)
             for loop, factor in longer.items():
                 least = min((loops[loop].apart or 1) / uses[loop].period, 1.0)
                 self._alone[loop] = min(max(self._alone[loop] / factor, least), 1.0)
-        self._before, _ = self._run(len(threads), 0, 0)
+        self._end = float(max(thread.end for thread in threads))
+        self._before = self._run(len(threads), 0, 0)[0] if uses else self._end
 
     def end(self, team: int, later: int, apart: int) -> float:
         """The moment when the last thread ends.
@@ -476,8 +489,10 @@ class _Team:
             later: after the one before it each thread starts so many cycles later than it did.
             apart: cycles from the start of a thread to the next one's, where the run has only one.
         """
+        if team == len(self._threads) and not later:
+            return self._end
         after, _ = self._run(team, later, apart)
-        return max(thread.end for thread in self._threads) + after - self._before
+        return self._end + after - self._before
 
     def _run(self, team: int, later: int, apart: int) -> tuple[float, dict[int, float]]:
         """The end of a team, and how much longer iterations of loops are than those of the run."""
@@ -487,8 +502,21 @@ class _Team:
             apart = (last - first) // (len(self._threads) - 1) + later
         while len(starts) < team:
             starts.append(starts[-1] + apart)
-        rows = [self._pieces(n, team) for n in range(team)]
-        return run_team(rows, starts, self._handing, self._uses, self._alone)
+        if team != self._asked[0]:
+            self._asked = team, [steps_of(self._pieces(n, team)) for n in range(team)]
+        return run_team(self._asked[1], starts, self._handing, self._uses, self._alone)
+
+    @cached_property
+    def _distributed(self) -> dict[tuple[int, int], _Distributed]:
+        """The executions of divided loops, by loop and number."""
+        every = [_numbered(thread.executions) for thread in self._threads]
+        found = {}
+        for key in {key for one in every for key in one}:
+            having = [n for n, one in enumerate(every) if key in one]
+            threads = [self._threads[n] for n in having]
+            mine = [every[n][key] for n in having]
+            found[key] = _Distributed(self._loops[key[0]], threads, mine)
+        return found
 
     def _pieces(self, number: int, team: int) -> list[Piece]:
         thread = self._threads[min(number, len(self._threads) - 1)]

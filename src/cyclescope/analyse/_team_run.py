@@ -20,7 +20,9 @@ from cyclescope.analyse._resource import Resource, Use, Visit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["BARRIER", "Piece", "Place", "run_team"]
+    _Moment = tuple[float, "_Does", int, float, int]  # when, and what `Steps` have
+
+__all__ = ["BARRIER", "Piece", "Place", "Steps", "run_team", "steps_of"]
 
 _NEVER = float("inf")
 
@@ -43,8 +45,7 @@ class Place(NamedTuple):
     loop: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A part of a thread's work: its cycles, and the places in it, counted from its begin."""
 
     work: float
@@ -53,11 +54,13 @@ class Piece:
     def resized(self, work: float) -> Piece:
         """As long as this; if that is too short, the last places come at its end."""
         work = max(work, 0.0)
+        if not self.places:
+            return Piece(work)
         return Piece(work, tuple(p._replace(work=min(p.work, work)) for p in self.places))
 
 
 def run_team(
-    rows: Sequence[Sequence[Piece]],
+    steps: Sequence[Steps],
     starts: Sequence[float],
     handing: float,
     uses: dict[int, Use],
@@ -66,14 +69,13 @@ def run_team(
     """The moment when the last of some threads ends, and how much longer uses were.
 
     Args:
-        rows: the pieces of work of each.
+        steps: of each.
         starts: when each starts.
         handing: cycles from the release of a lock until who waits for it goes on.
         uses: loop → what its iterations use.
         alone: loop → how long these are with nobody else there, of how long they were.
     """
-    steps = [_steps(row) for row in rows]
-    at = [-1] * len(rows)
+    at = [-1] * len(steps)
     now: list[tuple[float, int]] = []  # when each thread that waits for nothing has done its step
     holder: dict[int, int] = {}
     waiting: dict[int, deque[int]] = {}
@@ -85,52 +87,55 @@ def run_team(
 
     def goes_on(moment: float, thread: int) -> None:
         at[thread] += 1
-        heapq.heappush(now, (moment + steps[thread][at[thread]].work, thread))
+        heapq.heappush(now, (moment + steps[thread].work[at[thread]], thread))
 
     for thread, start in enumerate(starts):
         goes_on(start, thread)
     while True:
-        resource = min(resources.values(), key=_next, default=None)
+        resource = min(resources.values(), key=_next) if resources else None
         if resource is not None and resource.next < (now[0][0] if now else _NEVER):
             moment = resource.next
             if (visit := resource.served()) is not None:
-                step = steps[visit.thread][at[visit.thread]]
-                banks = uses[step.loop].banks
+                mine, place = steps[visit.thread], at[visit.thread]
+                loop = mine.loop[place]
+                banks = uses[loop].banks
                 over = moment + visit.then if banks else max(moment, visit.came + visit.then)
-                taken[step.loop] += over - visit.came
-                wanted[step.loop] += step.holds
+                taken[loop] += over - visit.came
+                wanted[loop] += mine.holds[place]
                 goes_on(over, visit.thread)
             continue
         if not now:
             break
         moment, thread = heapq.heappop(now)
-        step = steps[thread][at[thread]]
-        if step.does is _Does.USES:
-            use = uses[step.loop]
-            holds = step.holds * alone[step.loop]
-            iterations = step.holds / use.period
+        mine, place = steps[thread], at[thread]
+        does, lock = mine.does[place], mine.lock[place]
+        if does is _Does.USES:
+            loop, holds = mine.loop[place], mine.holds[place]
+            use = uses[loop]
+            iterations = holds / use.period
+            holds *= alone[loop]
             cycles = use.cycles * iterations
             each = min(use.cycles, 1.0) * max(iterations, 1.0)
             then = max(holds - cycles, 0.0) if use.banks else holds
-            number = (-1, thread % use.banks) if use.banks else (step.loop, 0)
+            number = (-1, thread % use.banks) if use.banks else (loop, 0)
             resources.setdefault(number, Resource()).comes(
                 Visit(thread, moment, cycles, each, then)
             )
-        elif step.does is _Does.ENDS:
+        elif does is _Does.ENDS:
             ended, last = ended + 1, max(last, moment)
-        elif step.does is _Does.MEETS:
+        elif does is _Does.MEETS:
             met.append((moment, thread))
-        elif step.does is _Does.GIVES:
-            del holder[step.lock]
-            if waiting.get(step.lock):
-                following = holder[step.lock] = waiting[step.lock].popleft()
+        elif does is _Does.GIVES:
+            del holder[lock]
+            if waiting.get(lock):
+                following = holder[lock] = waiting[lock].popleft()
                 goes_on(moment + handing, following)
             goes_on(moment, thread)
-        elif holder.setdefault(step.lock, thread) == thread:
+        elif holder.setdefault(lock, thread) == thread:
             goes_on(moment, thread)
         else:
-            waiting.setdefault(step.lock, deque()).append(thread)
-        if met and len(met) == len(rows) - ended:
+            waiting.setdefault(lock, deque()).append(thread)
+        if met and len(met) == len(steps) - ended:
             for _, there in met:
                 goes_on(max(met)[0], there)
             met = []
@@ -149,59 +154,74 @@ class _Does(Enum):
     ENDS = "ends"
 
 
-class _Step(NamedTuple):
-    """So much work, and what a thread does then."""
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps of a thread, column by column: so much work each, and what the thread does then.
 
-    work: float
-    does: _Does
-    lock: int = BARRIER
-    holds: float = 0.0
-    loop: int = -1
+    Attributes:
+        work: cycles.
+        does: what it does then.
+        lock: which it asks for or gives back.
+        holds: cycles of what it uses.
+        loop: whose iterations these are.
+    """
+
+    work: list[float]
+    does: list[_Does]
+    lock: list[int]
+    holds: list[float]
+    loop: list[int]
 
 
-def _steps(row: Sequence[Piece]) -> list[_Step]:
+def steps_of(row: Sequence[Piece]) -> Steps:
     """A row of pieces as steps."""
-    found: list[tuple[float, _Step]] = []
+    found: list[_Moment] = []
     uses: list[tuple[float, float, int]] = []
     held: dict[int, float] = {}  # lock → until when
     before = 0.0
     for piece in row:
-        for place in piece.places:
-            moment = before + place.work
-            if place.loop >= 0:
+        for work, lock, holds, loop in piece.places:
+            moment = before + work
+            if loop >= 0:
                 # What goes on beside another use of the same thread is part of that.
                 begin = max(moment, uses[-1][1] if uses else 0.0)
-                if begin < moment + place.holds:
-                    uses.append((begin, moment + place.holds, place.loop))
+                if begin < moment + holds:
+                    uses.append((begin, moment + holds, loop))
                 continue
-            for lock, until in list(held.items()):
-                if until <= moment or lock == place.lock:
-                    found.append((min(until, moment), _Step(0.0, _Does.GIVES, lock)))
-                    del held[lock]
-            if place.lock == BARRIER:
-                found.append((moment, _Step(0.0, _Does.MEETS)))
+            if held:
+                for other, until in list(held.items()):
+                    if until <= moment or other == lock:
+                        found.append((min(until, moment), _Does.GIVES, other, 0.0, -1))
+                        del held[other]
+            if lock == BARRIER:
+                found.append((moment, _Does.MEETS, BARRIER, 0.0, -1))
             else:
-                found.append((moment, _Step(0.0, _Does.ASKS, place.lock)))
-                held[place.lock] = moment + place.holds
+                found.append((moment, _Does.ASKS, lock, 0.0, -1))
+                held[lock] = moment + holds
         before += piece.work
-    found += [(min(until, before), _Step(0.0, _Does.GIVES, lock)) for lock, until in held.items()]
+    found += [(min(until, before), _Does.GIVES, lock, 0.0, -1) for lock, until in held.items()]
     found.sort(key=itemgetter(0))
-    found += _cut(uses, [moment for moment, _ in found])
-    found.sort(key=itemgetter(0))
-    found.append((before, _Step(0.0, _Does.ENDS)))
-    steps, done = list[_Step](), 0.0
-    for moment, step in found:
-        steps.append(step._replace(work=max(moment - done, 0.0)))
-        done = max(moment, done) + step.holds
-    return steps
+    if uses:
+        found += _cut(uses, [moment for moment, *_ in found])
+        found.sort(key=itemgetter(0))
+    found.append((before, _Does.ENDS, BARRIER, 0.0, -1))
+    works, done = list[float](), 0.0
+    for moment, _, _, holds, _ in found:
+        works.append(max(moment - done, 0.0))
+        done = max(moment, done) + holds
+    return Steps(
+        works,
+        [does for _, does, *_ in found],
+        [lock for _, _, lock, *_ in found],
+        [holds for *_, holds, _ in found],
+        [loop for *_, loop in found],
+    )
 
 
-def _cut(
-    uses: Sequence[tuple[float, float, int]], at: Sequence[float]
-) -> Iterator[tuple[float, _Step]]:
-    """Uses of shared resources as steps, in parts where they go on at some moments."""
+def _cut(uses: Sequence[tuple[float, float, int]], at: Sequence[float]) -> Iterator[_Moment]:
+    """Uses of shared resources, in parts where they go on at some moments."""
     for begin, end, loop in uses:
         inside = at[bisect_right(at, begin) : bisect_left(at, end)]
         for a, b in pairwise([begin, *inside, end]):
             if a < b:
-                yield a, _Step(0.0, _Does.USES, holds=b - a, loop=loop)
+                yield a, _Does.USES, BARRIER, b - a, loop

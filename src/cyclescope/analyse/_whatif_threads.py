@@ -98,11 +98,19 @@ def _of_teams(
     varies = any(change.is_curve for change in others)
     teams, totals = None, list[int]()
     for length in lengths:
-        if teams is None or varies:
+        if not others:
+            teams = profile.once(_teams)
+        elif teams is None or varies:
             teams = Teams(profile, graph, graph.times(_lags(profile, graph, others, length)))
         wanted = now | {change.option: change.at(length) for change in of_teams}
         totals.append(teams.cycles(wanted[THREADS], wanted[START_COST]))
     return totals
+
+
+def _teams(profile: Profile) -> Teams:
+    """The run with other teams, all else as it was."""
+    graph = thread_graph(profile)
+    return Teams(profile, graph, graph.time)
 
 
 def _least(profile: Profile) -> int:
