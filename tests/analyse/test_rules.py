@@ -80,6 +80,7 @@ def test_the_papers_studies(study: str) -> None:
     assert rule not in said(fast) or not exact
 
 
+@pytest.mark.long
 def test_the_packet_scheduler(tmp_path: Path) -> None:
     """Section 8.2: the switches come first, then the loops' conditions, then static groups."""
     totals = {}

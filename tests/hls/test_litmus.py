@@ -211,6 +211,7 @@ def test_without_synchronisation_the_timings_show_more(seen: list[Results]) -> N
     assert any(results["count"][at] != 2 * ENTRIES for results in seen)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [n for n in LOCKS if not n.endswith("plain")])
 def test_one_thread_at_a_time_is_in_a_critical_section(name: str, seen: list[Results]) -> None:
     at = APART * list(LOCKS).index(name)

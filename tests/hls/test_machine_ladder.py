@@ -39,5 +39,6 @@ def test_each_step_is_faster(before: str, after: str) -> None:
     assert cycles(after) < cycles(before)
 
 
+@pytest.mark.long
 def test_all_steps_together_are_worth_what_they_are_in_the_paper() -> None:
     assert 19 / 1.5 < cycles(VERSIONS[0]) / cycles(VERSIONS[-1]) < 19 * 1.5

@@ -18,8 +18,8 @@ CHOSEN = {
     "double_buffer": 2,  # loops side by side on local arrays
     "nested_exits": 3,  # conditions that hold late
     "one_store": 1,
-    "distances": 2,  # intervals that are a share of a recurrence's length
     "lock_variables": 4,  # locks that are set and unset by calls
+    "distances": 2,  # intervals that are a share of a recurrence's length
     "sections": 3,  # threads that do different things
     "up_to_and_with": 2,  # loops to `<=`
 }

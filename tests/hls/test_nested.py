@@ -33,7 +33,7 @@ def test_a_nested_region_computes_what_it_does_natively(name: str) -> None:
 
 
 @pytest.mark.long(keep_one_in=2)
-@pytest.mark.parametrize("name", ["forks", "threads"])
+@pytest.mark.parametrize("name", ["threads", "forks"])
 def test_so_it_does_in_hardware(name: str) -> None:
     found = measure(compile_c(FOLDER / f"{name}.c"))
     assert all(not j.differing and not j.why_not for j in found.judgements)

@@ -154,6 +154,7 @@ def test_logic_without_registers_and_its_exceptions_agree_with_the_host(units) -
     assert {n: c for n, c in logic.items() if c} == {}
 
 
+@pytest.mark.long
 def test_the_vectors_see_every_mutant(units) -> None:
     for name, changes in MUTANTS.items():
         for n in changes:
@@ -161,6 +162,7 @@ def test_the_vectors_see_every_mutant(units) -> None:
             assert any(wrong), f"{name}: no vector sees {n}"
 
 
+@pytest.mark.long
 def test_functions_keep_their_promise(output) -> None:
     """Half a unit in the last place is rounding: what is less has not been measured at all."""
     off = worst(output)
