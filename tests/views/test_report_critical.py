@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cyclescope.analyse import OtherLength, critical, critical_over_time, definition_of, retimed
+from cyclescope.analyse import (
+    LATENCY,
+    START_COST,
+    THREADS,
+    OtherLength,
+    critical,
+    critical_over_time,
+    curves_of_threads,
+    definition_of,
+    retimed,
+)
 from cyclescope.bounds import estimate, profile_of
-from cyclescope.model import Profile, load
+from cyclescope.cli import main
+from cyclescope.errors import ToolError
+from cyclescope.hls import compile_c, measure
+from cyclescope.model import Profile, load, save
 from cyclescope.views import _critical_data
 
 from ..strategies import large_profile
@@ -29,6 +44,7 @@ pytestmark = pytest.mark.skipif(
     reason="needs a Chromium (Debian: apt install chromium); web/test covers what the page counts",
 )
 
+PROGRAMS = Path(__file__).parents[1] / "hls" / "programs"
 ROWS = Path(__file__).parent / "data" / "rows.cyc"
 
 
@@ -156,6 +172,64 @@ def test_sliders_say_what_the_command_says(show: Callable[..., Seen]) -> None:
     page.get_by_role("button", name="Take back").click()
     assert "Move a slider" in seen.text("whatif")
     assert not seen.complaints
+
+
+def test_curves_of_threads_say_what_the_command_says(
+    show: Callable[..., Seen], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run.cyc"
+    try:
+        save(measure(compile_c(PROGRAMS / "comma_and_steps.c")).profile, run)
+    except ToolError as error:
+        pytest.skip(str(error))
+    profile = load(run)
+    seen = show(("p", profile))
+    page = seen.page
+    curves = curves_of_threads(profile)
+    names = [curve.name for curve in curves]
+    assert {LATENCY, START_COST, THREADS} < set(names)
+    rows = _cells(seen, "curves")
+    assert [row["what"] for row in rows] == names
+    for number, curve in enumerate(curves):
+        assert list(curve.values) == sorted(set(curve.values))
+        row = page.locator('[data-part="curves"] tbody tr').nth(number)
+        slider = row.locator("input")
+        assert slider.get_attribute("max") == str(len(curve.values) - 1)
+        for place in (0, len(curve.values) - 1):
+            slider.focus()
+            page.keyboard.press("End" if place else "Home")
+            # What is beside the slider, what is above the table, and what is at the row's end.
+            (command,) = shlex.split(seen.text("whatif-command"))[3:]
+            assert command == f"{curve.name} = {curve.values[place]}"
+            assert main(["whatif", str(run), command, "--format", "json"]) == 0
+            (told,) = json.loads(capsys.readouterr().out)
+            assert told["total"] == curve.totals[place]
+            assert whole(seen.text("whatif-cycles").split()[0]) == told["total"]
+            by = f"{told['total'] - profile.cycles:+,}".replace("-", "\u2212")
+            shown = f"{curve.values[place]:,}: {'no change' if by == '+0' else by}"
+            assert row.locator(".told").inner_text() == shown
+            end = f"{told['total']:,} with {curve.values[place]:,}"
+            assert rows[number]["to" if place else "the run takes, from"] == end
+    # One change at a time; a reload keeps it, back undoes it.
+    assert page.locator('[data-part="curves"] button[aria-label$="as it was"]').count() == 1
+    before = seen.text("whatif")
+    page.wait_for_timeout(200)
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert seen.text("whatif") == before
+    page.go_back()
+    assert seen.text("whatif") != before
+    page.go_forward()
+    assert seen.text("whatif") == before
+    # The same slider where its loop is highlighted.
+    loops = page.locator('[data-part="curves"] button.link')
+    loops.last.click()
+    assert page.locator(".focused .whatif input").count() == 1
+    page.get_by_role("button", name="Take back").click()
+    assert "Move a slider" in seen.text("whatif")
+    assert not seen.complaints
+    # A run that does not say which loops the team divides has no slider for the team.
+    assert THREADS not in {curve.name for curve in curves_of_threads(load(ROWS))}
 
 
 def test_where_nothing_is_known_nothing_is_said(

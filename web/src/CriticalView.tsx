@@ -1,18 +1,19 @@
 import { useMemo } from "preact/hooks";
 import { figuresOf, leverageText, slackText } from "./critical.ts";
-import type { CriticalKey, Profile } from "./data.ts";
+import { Curves, CurveSlider } from "./Curves.tsx";
+import type { Profile } from "./data.ts";
 import { stroke } from "./gesture.ts";
 import { Help } from "./Help.tsx";
 import { hitClass } from "./find.ts";
 import { LineLink } from "./LineLink.tsx";
 import { pressed } from "./press.ts";
-import { pathsOfFrame, point } from "./reveal.ts";
+import { pathsOfKey, point } from "./reveal.ts";
 import { changes, profile } from "./state.ts";
 import { isPointed } from "./Summary.tsx";
 import { type Head, Table } from "./Table.tsx";
 import { cycles, decimal, number, percent } from "./text.ts";
 import { WholeRun } from "./WholeRun.tsx";
-import { change, changedCycles, cyclesWith } from "./whatif.ts";
+import { change, changedCycles, curveOf, cyclesWith, signed } from "./whatif.ts";
 
 const ROWS = 6;
 
@@ -41,7 +42,7 @@ export function CriticalView() {
         {rows.slice(0, ROWS).map((one) => {
           const { name, positions } = shown.frames[one.frame]!;
           const at = positions[0];
-          const paths = pathsOf(shown, one);
+          const paths = pathsOfKey(shown, one);
           const press = (): void => point(name, paths);
           return (
             <tr class={`${isPointed(paths) ? "pointed press" : "press"}${hitClass(name)}`} onClick={pressed(press)}>
@@ -60,6 +61,7 @@ export function CriticalView() {
         })}
         {rows.length > ROWS && <tr><td class="dim" colSpan={heads.length}>and {number(rows.length - ROWS)} more: the tables and the source have the figures of all</td></tr>}
       </Table>
+      {critical.curves.length > 0 && <Curves shown={shown} />}
       <Help>
         <p>
           Where several things run side by side, the path goes through the one that ends last; what is over early waits. <b>Critical</b>:
@@ -72,6 +74,12 @@ export function CriticalView() {
             Move a slider, and the page times the run anew from the graph of its activations, without simulating: the same branches, as many
             iterations, other lengths. A group's slider is of all places that enable it. Several changes count together. <code>cyclescope
             whatif --check</code> simulates them.
+          </p>
+        ) : critical.curves.length > 0 ? (
+          <p>
+            What if: each change by itself, at values that were timed anew when the page was made. <code>cyclescope whatif</code> takes any
+            value and several changes together, and with <code>--check</code> simulates memories, hosts and teams. Of a loop all executions in
+            all threads take the value.
           </p>
         ) : (
           <p><code>cyclescope whatif</code> times such a run anew with other lengths.</p>
@@ -103,6 +111,12 @@ function Changed(props: { shown: Profile }) {
 export function WhatIf(props: { definition: number }) {
   const { definition } = props;
   const shown = profile.value;
+  const curve = curveOf(shown, definition);
+  return curve ? <CurveSlider shown={shown} curve={curve} /> : <GraphSlider definition={definition} shown={shown} />;
+}
+
+function GraphSlider(props: { definition: number; shown: Profile }) {
+  const { definition, shown } = props;
   const keys = shown.critical!.keys.filter((one) => one.definition === definition);
   const times = keys.reduce((sum, one) => sum + one.times, 0);
   const average = keys.reduce((sum, one) => sum + one.total, 0) / (times || 1);
@@ -121,14 +135,4 @@ export function WhatIf(props: { definition: number }) {
       {given !== undefined && <button type="button" aria-label={`${name} as it was`} onClick={() => change(definition, null)}>×</button>}
     </span>
   );
-}
-
-function signed(value: number): string {
-  return value > 0 ? `+${number(value)}` : `−${number(-value)}`;
-}
-
-function pathsOf(shown: Profile, key: CriticalKey): number[] {
-  const here = pathsOfFrame(shown, key.frame);
-  const inside = here.filter((path) => shown.instances[shown.instance[path]!] === key.instance);
-  return inside.length ? inside : here;
 }

@@ -329,6 +329,18 @@ export interface CriticalKey {
   definition: number;
 }
 
+/** What some values of a change alone would make of the run, as `cyclescope whatif` has it. */
+export interface Curve {
+  /** As the command reads it. */
+  name: string;
+  /** Of its loop; one of its own where it is no loop's. */
+  definition: number;
+  /** Its value in the run, on average. */
+  now: number;
+  values: number[];
+  totals: number[];
+}
+
 /** Distinct activations, what they call first; analyse/_activation_graph.py says what each number is. */
 export interface ActivationGraph {
   own: Numbers;
@@ -351,6 +363,8 @@ export interface Critical {
   /** Whose own cycles they are, over time: a call path; null if it is not known when. */
   path: Segments | null;
   graph: ActivationGraph | null;
+  /** Of a run of threads; each change by itself. */
+  curves: Curve[];
 }
 
 /** The clock that a placed and routed design reaches: the delays of its longest path are its period. */
@@ -533,7 +547,7 @@ function criticalOf(stored: any, array: (stored: Stored) => Numbers): Critical {
     }),
   );
   const graph = stored.graph && Object.fromEntries(Object.entries(stored.graph).map(([name, one]) => [name, array(one as Stored)]));
-  return { keys, path: stored.path && runsOf(stored.path, array), graph };
+  return { keys, path: stored.path && runsOf(stored.path, array), graph, curves: stored.curves as Curve[] };
 }
 
 /** For each path the track in which it is, -1 for none. */

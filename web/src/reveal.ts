@@ -1,7 +1,7 @@
 /** Highlighting something takes every view there: lanes open, the table and the source show it. */
 
 import { batch } from "@preact/signals";
-import type { Position, Profile } from "./data.ts";
+import type { CriticalKey, Position, Profile } from "./data.ts";
 import type { Span } from "./derive.ts";
 import { segmentAt } from "./derive.ts";
 import { groupsAbove } from "./lanes.ts";
@@ -80,6 +80,13 @@ export function isSame(one: Position | null | undefined, other: Position | null 
 /** The call paths that end in a frame. */
 export function pathsOfFrame(shown: Profile, frame: number): number[] {
   return [...shown.frame.keys()].filter((path) => shown.frame[path] === frame);
+}
+
+/** The call paths that end in a frame of the critical path, in its instance. */
+export function pathsOfKey(shown: Profile, key: CriticalKey): number[] {
+  const here = pathsOfFrame(shown, key.frame);
+  const inside = here.filter((path) => shown.instances[shown.instance[path]!] === key.instance);
+  return inside.length ? inside : here;
 }
 
 /** The call paths that end in what comes from a line. */

@@ -1,8 +1,9 @@
-/** The run timed anew with other lengths of its blocks, from the graph of its activations. */
+/** The run timed anew with other lengths of its blocks, from the graph of its activations; a run of threads from curves. */
 
 import { computed } from "@preact/signals";
-import type { ActivationGraph, CriticalKey, Profile } from "./data.ts";
+import type { ActivationGraph, CriticalKey, Curve, Profile } from "./data.ts";
 import { changes, profile } from "./state.ts";
+import { number } from "./text.ts";
 
 /** The cycles of the run with lengths for some keys instead of their own. */
 export function retimed(graph: ActivationGraph, fixed: (key: number) => number | undefined): number {
@@ -31,26 +32,35 @@ export function retimed(graph: ActivationGraph, fixed: (key: number) => number |
   return length[own.length - 1] ?? 0;
 }
 
-/** The run's cycles with some definitions' lengths changed. */
+/** The run's cycles with some definitions' lengths changed; those of a curve are known for one change alone. */
 export function cyclesWith(shown: Profile, lengths: ReadonlyMap<number, number>): number {
   const { critical } = shown;
-  if (!critical?.graph || !lengths.size) return shown.cycles;
-  return retimed(critical.graph, (key) => lengths.get(critical.keys[key]!.definition));
+  if (!critical || !lengths.size) return shown.cycles;
+  if (critical.graph) return retimed(critical.graph, (key) => lengths.get(critical.keys[key]!.definition));
+  const [[definition, value]] = [...lengths] as [[number, number]];
+  const curve = curveOf(shown, definition);
+  return curve?.totals[curve.values.indexOf(value)] ?? shown.cycles;
+}
+
+/** The curve of a definition, if it has one. */
+export function curveOf(shown: Profile, definition: number): Curve | undefined {
+  return shown.critical?.curves.find((one) => one.definition === definition);
 }
 
 /** The run's cycles with all that is changed. */
 export const changedCycles = computed(() => cyclesWith(profile.value, changes.value));
 
-/** What runs under one definition, all its places together; null if there is no graph to time it with. */
+/** What runs under one definition, all its places together; null if there is nothing to time it with. */
 export function definitionOf(shown: Profile, keys: CriticalKey[]): number | null {
   const found = new Set(keys.map((one) => one.definition));
   const [only] = found;
-  return shown.critical?.graph && found.size === 1 && only !== undefined ? only : null;
+  if (found.size !== 1 || only === undefined) return null;
+  return shown.critical?.graph || curveOf(shown, only) ? only : null;
 }
 
-/** Change the length of a definition; null: as it was. */
+/** Change the length of a definition; null: as it was. Of curves each change is by itself. */
 export function change(definition: number, length: number | null): void {
-  const next = new Map(changes.value);
+  const next = new Map(curveOf(profile.value, definition) ? [] : changes.value);
   if (length === null) next.delete(definition);
   else next.set(definition, length);
   changes.value = next;
@@ -62,11 +72,18 @@ export function textOfLengths(lengths: ReadonlyMap<number, number>): string {
 }
 
 export function lengthsOf(text: string, shown: Profile): ReadonlyMap<number, number> {
-  const known = new Set(shown.critical?.keys.map((one) => one.definition));
+  const known = new Set(shown.critical?.graph ? shown.critical.keys.map((one) => one.definition) : []);
   const found = new Map<number, number>();
   for (const part of text.split(",")) {
-    const [, definition, length] = /^(\d{1,9})-(\d{1,15})$/.exec(part) ?? [];
-    if (known.has(Number(definition))) found.set(Number(definition), Number(length));
+    const [, definition, length] = /^(\d{1,9})-(\d{1,15})$/.exec(part)?.map(Number) ?? [];
+    if (definition === undefined || length === undefined) continue;
+    if (curveOf(shown, definition)?.values.includes(length)) return new Map([[definition, length]]);
+    if (known.has(definition)) found.set(definition, length);
   }
   return found;
+}
+
+/** A difference with its sign. */
+export function signed(value: number): string {
+  return value > 0 ? `+${number(value)}` : `−${number(-value)}`;
 }

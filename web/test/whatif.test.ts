@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ActivationGraph } from "../src/data.ts";
-import { lengthsOf, retimed, textOfLengths } from "../src/whatif.ts";
+import { cyclesWith, definitionOf, lengthsOf, retimed, textOfLengths } from "../src/whatif.ts";
 import { random } from "./made.ts";
 
 /** A root goes twice through a phase: the first of three cycles, and four cycles later one of two. */
@@ -39,9 +39,25 @@ it("lengths in an address come back, and others are left out", () => {
   const key = { frame: 0, instance: "", times: 1, total: 1, critical: 0, slack: 0, saved: 0 };
   const profile = {
     ...random(1),
-    critical: { keys: [3, 7].map((definition) => ({ ...key, definition })), path: null, graph: GRAPH },
+    critical: { keys: [3, 7].map((definition) => ({ ...key, definition })), path: null, graph: GRAPH, curves: [] },
   };
   const some = new Map([[3, 10], [7, 0]]);
   expect(lengthsOf(textOfLengths(some), profile)).toEqual(some);
   expect([...lengthsOf("4-1,3--2,7-x,,7", profile)]).toEqual([]);
+});
+
+it("of curves one change counts, at a value that is there", () => {
+  const key = { frame: 0, instance: "", times: 1, total: 1, critical: 0, slack: 0, saved: 0, definition: 3 };
+  const curves = [
+    { name: "L1", definition: 3, now: 4, values: [1, 4], totals: [70, 100] },
+    { name: "threads", definition: 5, now: 2, values: [1, 2, 4], totals: [180, 100, 60] },
+  ];
+  const profile = { ...random(1), cycles: 100, critical: { keys: [key, { ...key, definition: 4 }], path: null, graph: null, curves } };
+  expect(cyclesWith(profile, new Map())).toBe(100);
+  expect(cyclesWith(profile, new Map([[5, 4]]))).toBe(60);
+  expect(cyclesWith(profile, new Map([[3, 1]]))).toBe(70);
+  expect([...lengthsOf("4-1,5-3,5-4,3-1", profile)]).toEqual([[5, 4]]);
+  expect([...lengthsOf("4-1,5-3,7-1", profile)]).toEqual([]);
+  expect(definitionOf(profile, [key])).toBe(3);
+  expect(definitionOf(profile, [{ ...key, definition: 4 }])).toBe(null);
 });

@@ -1,8 +1,9 @@
 """The critical path as the report's page reads it: figures, the path over time, the graph.
 
-The page times a run anew by itself, whenever somebody moves a slider: it has the graph of
+The page times a run of Calyx anew by itself, whenever somebody moves a slider: it has the graph of
 activations, of which even a run of a million cycles has a few hundred. A graph of more nodes than
-`MOST_NODES` is left out, and with it the sliders.
+`MOST_NODES` is left out, and with it the sliders. Of a run of threads it has curves: what some
+values of each change alone would make of the run.
 """
 
 from __future__ import annotations
@@ -11,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cyclescope.analyse import activation_graph, critical, critical_over_time, definition_of
+from cyclescope.analyse import (
+    activation_graph,
+    critical,
+    critical_over_time,
+    curves_of_threads,
+    definition_of,
+)
 from cyclescope.errors import InputError
 from cyclescope.model import segmented
 from cyclescope.views._text import visible
@@ -53,10 +60,12 @@ def critical_data(profile: Profile, add: Store, runs: StoreRuns) -> dict[str, An
         path = runs(segmented([critical_over_time(profile)]), np.arange(len(profile.call_paths)))
     except InputError:  # how long, but not when
         path = None
+    rows = [_key(profile, key, figures[key], alike) for key in keys]
     return {
-        "keys": [_key(profile, key, figures[key], alike) for key in keys],
+        "keys": rows,
         "path": path,
         "graph": None if graph is None else _graph(graph, add),
+        "curves": _curves(profile, alike),
     }
 
 
@@ -68,6 +77,26 @@ def _key(
     frame, instance = key
     own = (figures.times, figures.total, figures.critical, figures.slack, figures.saved)
     return frame, visible(instance), *own, definition
+
+
+def _curves(profile: Profile, alike: dict[object, int]) -> list[dict[str, Any]]:
+    """What some values of each change would make of a run of threads.
+
+    Each has the number of a definition: that of its loop, else one of its own.
+    """
+    found: list[dict[str, Any]] = []
+    for curve in curves_of_threads(profile):
+        of = definition_of(profile, curve.keys[0]) if curve.keys else curve.name
+        found.append(
+            {
+                "name": visible(curve.name),
+                "definition": alike.setdefault(of, len(alike)),
+                "now": curve.now,
+                "values": curve.values,
+                "totals": curve.totals,
+            }
+        )
+    return found
 
 
 def _graph(graph: ActivationGraph, add: Store) -> dict[str, Any] | None:
