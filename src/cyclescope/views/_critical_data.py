@@ -80,7 +80,7 @@ def _key(
 
 
 def _curves(profile: Profile, alike: dict[object, int]) -> list[dict[str, Any]]:
-    """What some values of each change would make of a run of threads.
+    """The cycles that some values of each change would make of a run of threads.
 
     Each has the number of a definition: that of its loop, else one of its own.
     """
