@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analyse.timed_teams import try_out
 from cyclescope.analyse import critical, efficiencies, ideal_cycles, team
 from cyclescope.analyse._critical_threads import _changes
 from cyclescope.analyse._longest import LongestWays
@@ -85,6 +86,15 @@ def test_the_slack_is_the_last_delay_that_costs_nothing(
 
 
 # Runs.
+
+
+@pytest.mark.long(keep_one_in=4)
+@pytest.mark.parametrize("seed", [1, 3, 8, 9])
+def test_hardware_has_the_slack_and_no_more(seed: int) -> None:
+    """Inserted for real, in random programs: with a cycle more the run takes longer."""
+    tried = try_out(seed, most=3)
+    assert len(tried) >= 4
+    assert [one for one in tried if not one.right] == []
 
 
 @pytest.mark.long(keep_one_in=3)

@@ -105,38 +105,65 @@ def _figures(
     np.add.at(total, number, [kind.cycles for kind in graph.kinds])
     np.add.at(critical, of_edge[on_path], graph.lag[on_path])
     once = np.bincount(of_edge[on_path & ending], minlength=len(keys))
-    slack, saved = _changes(ways, base, counts, once, graph.cycles)
+    slack, saved = _changes(ways, base, counts, once, graph.cycles, ways.sums(_meetings(graph)))
     rows = zip(keys, *(c.tolist() for c in (times, total, critical, slack, saved)), strict=True)
     every = (CriticalFrame(*row) for row in rows)
     return tuple(sorted(every, key=lambda f: (-f.critical, -f.total)))
 
 
+def _meetings(graph: ThreadGraph) -> Ints:
+    """1 for each edge by which a thread comes to where it waits for another one, before that does.
+
+    Threads come there through one pipeline: of two in one cycle one comes a cycle later.
+    """
+    event = np.repeat(np.arange(len(graph.time)), np.diff(graph.offset))
+    names = list(dict.fromkeys(kind.key[1] for kind in graph.kinds))
+    thread = np.array([names.index(kind.key[1]) for kind in graph.kinds])[graph.kind]
+    # Whose an event is follows from what leads to it; the first one has nothing.
+    whose = np.concatenate(([-1], thread[graph.offset[1:-1]]))[graph.source]
+    several = np.zeros(len(graph.time), dtype=np.bool_)
+    several[event[whose != whose[graph.offset[event]]]] = True
+    early = graph.time[graph.source] + graph.lag < graph.time[event]
+    return (several[event] & early).astype(np.int64)
+
+
 def _changes(
-    ways: LongestWays, base: Ints, counts: Ints, once: Ints, cycles: int
+    ways: LongestWays,
+    base: Ints,
+    counts: Ints,
+    once: Ints,
+    cycles: int,
+    meetings: Ints | int = 0,
 ) -> tuple[Ints, Ints]:
     """Slack, and cycles saved by one cycle less of each execution, of each column of counts.
 
     The length of the run is convex in what is added, so Newton's method finds exactly where it
-    begins to rise, from above.
+    begins to rise, from above. It rises, too, where threads then meet in one cycle: half a cycle
+    more tells these from those that come before.
     """
     slack, saved = np.zeros((2, counts.shape[1]), dtype=np.int64)
     there = np.flatnonzero(once)
     open_ = np.flatnonzero((once == 0) & (counts.sum(axis=0) > 0))
     high = np.full(len(open_), cycles + 1, dtype=np.int64)
+    halves = (2 * base + meetings)[:, None]
     while len(there) or len(open_):
-        longer, more = counts[:, open_], base[:, None]
+        longer = 2 * counts[:, open_]
         now, before, less = np.split(
             ways.last(
                 np.hstack(
-                    (more + longer * high, more + longer * (high - 1), more - counts[:, there])
+                    (
+                        halves + longer * high,
+                        halves + longer * (high - 1),
+                        2 * (base[:, None] - counts[:, there]),
+                    )
                 )
             ),
             (len(open_), 2 * len(open_)),
         )
-        saved[there], there = cycles - less, there[:0]
-        over = now > cycles
+        saved[there], there = cycles - less // 2, there[:0]
+        over = now > 2 * cycles
         slack[open_[~over]] = high[~over]
         open_, rise = open_[over], (now - before)[over]
         # So many fewer at least: below, each makes less of a difference.
-        high = high[over] - -(-(now[over] - cycles) // rise)
+        high = high[over] - -(-(now[over] - 2 * cycles) // rise)
     return slack, saved
