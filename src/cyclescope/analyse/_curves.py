@@ -5,7 +5,8 @@ Each change by itself, and each total is the one of `retimed` for the same chang
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from cyclescope.analyse._thread_graph import has_threads, size_of_spans, thread_graph
@@ -24,17 +25,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cyclescope.analyse._activations import Key
+    from cyclescope.analyse._whatif import OtherLength
     from cyclescope.model import Profile
 
 __all__ = ["Curve", "curves_of_threads"]
 
 _LOOPS = 8  # those with most cycles
-_EVENTS = 50_000  # in a run; where there are more, the costly changes have fewer values
-_LATENCIES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)  # of what it was
-_COSTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
-_TEAMS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
-_FEW = (0.0, 0.5, 1.0, 2.0)
-_LENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+_EVENTS = 50_000  # in a run; where there are more, each change has the few values
+_MOST = 256  # threads that hardware has
+_COST = 100  # to start a thread, where the host started all at once
+# Of what it was: values, and the few.
+_LATENCIES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0), (0.0, 0.5, 1.0, 2.0, 4.0)
+_COSTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0), (0.0, 1.0)
+_TEAMS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0), (0.5, 1.0, 2.0)
+_LENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0), (0.0, 0.5, 1.0, 1.5, 2.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +69,36 @@ def curves_of_threads(profile: Profile) -> tuple[Curve, ...]:
         return ()
     try:
         many = len(thread_graph(profile).time) > _EVENTS
-        spans = [(*size_of_spans(profile, keys), frame) for frame, keys in own_lengths(profile)]
+        spans = [(size_of_spans(profile, keys)[1], frame) for frame, keys in own_lengths(profile)]
     except InputError:
         return ()
-    found = []
-    parts = {
-        LATENCY: _LATENCIES,
-        START_COST: _FEW[::2] if many else _COSTS,
-        THREADS: _FEW[1:] if many else _TEAMS,
-    }
-    for name, some in parts.items():
+    found: dict[str, Curve] = {}
+    for name, parts in ((LATENCY, _LATENCIES), (START_COST, _COSTS), (THREADS, _TEAMS)):
+        least = 0 if name == START_COST else 1
         try:
             now = _option(profile, name)
-            least = 0 if name == START_COST else 1
-            found.append(_curve(profile, name, now, _parts(now, some, least)))
+            values = _values(now or _COST, parts[many], least)
+            if name == THREADS:
+                values = [value for value in values if value <= max(now, _MOST)]
+            found[name] = _curve(profile, _change(profile, name), now, values)
         except InputError:
             continue
-    for times, cycles, frame in sorted(spans, key=lambda s: -s[1])[:_LOOPS]:
-        average = cycles / times
+    for _, frame in sorted(spans, key=itemgetter(0), reverse=True)[:_LOOPS]:
+        name = profile.catalog[frame].name
         try:
-            found.append(
-                _curve(profile, profile.catalog[frame].name, average, _parts(average, _LENGTHS, 1))
-            )
+            change = _change(profile, name)
+            times, cycles = size_of_spans(profile, change.keys)
+            values = _values(cycles / times, _LENGTHS[many], 1)
+            found[name] = _curve(profile, change, cycles / times, values)
         except InputError:  # others of that name, or what is inside decides
             continue
-    return tuple(found)
+    return tuple(found.values())
+
+
+def _change(profile: Profile, name: str) -> OtherLength:
+    """A change of what is called so, of any value."""
+    (change,) = parse_lengths(profile, [f"{name} = 1"])
+    return change
 
 
 def _option(profile: Profile, name: str) -> int:
@@ -101,15 +110,12 @@ def _option(profile: Profile, name: str) -> int:
         raise InputError(f"{profile.meta.title}: it does not say its {name}") from None
 
 
-def _parts(now: float, parts: Iterable[float], least: int) -> set[int]:
-    """Whole numbers that are about such parts of a value."""
-    return {max(round(part * now), least) for part in parts}
+def _values(now: float, parts: Iterable[float], least: int) -> list[int]:
+    """Whole numbers in rising order, about such parts of a value."""
+    return sorted({max(round(part * now), least) for part in parts})
 
 
-def _curve(profile: Profile, name: str, now: float, values: Iterable[int]) -> Curve:
-    lengths = sorted(values)
-    (change,) = parse_lengths(profile, [f"{name} = {lengths[0]}..{lengths[-1]}"])
-    if not change.is_curve:
-        lengths = lengths[:1]
-    totals = thread_totals(profile, [change], lengths)
-    return Curve(name, change.keys, now, tuple(lengths), totals)
+def _curve(profile: Profile, change: OtherLength, now: float, values: list[int]) -> Curve:
+    change = replace(change, first=values[0], last=values[-1])
+    totals = thread_totals(profile, [change], values)
+    return Curve(change.name, change.keys, now, tuple(values), totals)

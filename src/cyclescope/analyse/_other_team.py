@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +42,7 @@ __all__ = ["Teams", "stages_take"]
 _LEAVING = 2  # cycles from the end of what is waited for to the next stage
 _EXECUTIONS = 4_000  # of a loop: so often it is followed who shares it
 _VISITS = 10_000  # uses of shared resources that are followed; of more, several are taken for one
+_NONE = -1, -1  # no execution of a loop
 _ROUNDS = 3  # in which uses become as long as they were in the run
 
 
@@ -101,13 +103,9 @@ class _Thread:
 
     def piece(self, begin: float, end: float) -> Piece:
         """A part of its work."""
-        low = bisect_left(self.moments, begin)
-        high = bisect_left(self.moments, end, low)
-        inside = [
-            Place(work - begin, lock, holds, loop)
-            for work, lock, holds, loop in self.places[low:high]
-        ]
-        return Piece(end - begin, tuple(inside))
+        first = bisect_left(self.moments, begin)
+        last = bisect_left(self.moments, end, first)
+        return Piece(end - begin, self.places, first, last, begin)
 
 
 def _by_work(place: Place) -> float:
@@ -313,9 +311,10 @@ def _locks(graph: ThreadGraph, spans: _Spans, sites: int) -> dict[int, int]:
     for _, _, owner, _ in mine:
         guess.append(turn.get(owner, 0) % max(sites, 1))
         turn[owner] = turn.get(owner, 0) + 1
-    if _overlapping(mine, guess) is None:
+    together = _overlapping(mine, guess)
+    if together is None:
         guess = _coloured(mine)
-    together = _overlapping(mine, guess) or set()
+        together = _overlapping(mine, guess) or set()
     # Places that no two threads were at in one cycle may be of one lock.
     alike: list[list[int]] = []
     for lock in sorted(set(guess)):
@@ -389,46 +388,97 @@ class _Distributed:
         else:
             _cut_evenly(loop, mine, counts)
         heads: list[Piece] = []
-        pieces: list[list[Piece]] = []
-        gaps: list[float] = []
+        bounds: list[list[float]] = []
         for thread, one in zip(threads, mine, strict=True):
-            bounds = [*one.begins, one.end]
-            heads.append(thread.piece(one.begin, bounds[0]))
-            pieces.append([thread.piece(a, b) for a, b in pairwise(bounds)])
-            gaps += [b - a for a, b in pairwise(one.begins)]
-        tails = [cut[-1].work for cut in pieces if cut]
+            bounds.append([*one.begins, one.end])
+            heads.append(thread.piece(one.begin, bounds[-1][0]))
+        tails = [cut[-1] - cut[-2] for cut in bounds if len(cut) > 1]
         tail = sum(tails) / len(tails) if tails else 0.0
-        gap = sum(gaps) / len(gaps) if gaps else min(_period(loop), tail)
+        gaps = sum(max(count - 1, 0) for count in counts)
+        between = sum(one.begins[-1] - one.begins[0] for one in mine if one.begins)
+        gap = between / gaps if gaps else min(_period(loop), tail)
         # An iteration lasts so much longer than until the next one begins.
         self._drains = tail - gap
-        order = sorted(
-            ((i, n) if loop.cyclic else (n, i), n, i)
-            for n, cut in enumerate(pieces)
-            for i in range(len(cut))
-        )
-        # All iterations in order, and whether each was the last one of its thread.
-        self._each = [(pieces[n][i], i == len(pieces[n]) - 1) for _, n, i in order]
-        self._busy = [head for head, cut in zip(heads, pieces, strict=True) if cut]
-        self._empty = [head for head, cut in zip(heads, pieces, strict=True) if not cut] or [
+        order, final = _order(tuple(counts), loop.cyclic)
+        works = [bounds[n][i + 1] - bounds[n][i] for n, i in order]
+        # Of all iterations in order: the cycles of each with others behind it in its new thread,
+        # and as the last there.
+        self._followed = [
+            max(work - self._drains, 0.0) if at_end else work
+            for work, at_end in zip(works, final, strict=True)
+        ]
+        self._at_end = [
+            work if at_end else max(work + self._drains, 0.0)
+            for work, at_end in zip(works, final, strict=True)
+        ]
+        self._places = _places_of(order, threads, bounds)
+        self._busy = [head for head, count in zip(heads, counts, strict=True) if count]
+        self._empty = [head for head, count in zip(heads, counts, strict=True) if not count] or [
             head.resized(head.work + self._drains) for head in self._busy
         ]
 
     def of(self, thread: int, team: int) -> list[Piece]:
-        """The pieces of a thread of a team."""
-        total = len(self._each)
+        """The pieces of a thread of a team; iterations without places in them are one together."""
+        total = len(self._followed)
         if self._cyclic:
-            mine = self._each[thread::team]
+            mine = slice(thread, total, team)
         else:
-            first = thread * (total // team) + min(thread, total % team)
-            mine = self._each[first : first + total // team + (thread < total % team)]
-        if not mine:
+            start = thread * (total // team) + min(thread, total % team)
+            mine = slice(start, start + total // team + (thread < total % team))
+        lengths = self._followed[mine]
+        if not lengths:
             return self._empty[thread:][:1] or self._empty[-1:]
+        lengths[-1] = self._at_end[mine][-1]
         found = self._busy[thread:][:1] or self._busy[-1:]
-        for piece, last in mine[:-1]:
-            found.append(piece.resized(piece.work - self._drains) if last else piece)
-        piece, last = mine[-1]
-        found.append(piece if last else piece.resized(piece.work + self._drains))
-        return found
+        if not self._places:
+            return [*found, Piece(sum(lengths))]
+        alone = 0.0
+        for length, (places, first, last, begin) in zip(lengths, self._places[mine], strict=True):
+            if first == last:
+                alone += length
+            else:
+                found += [Piece(alone), Piece(length, places, first, last, begin, length)]
+                alone = 0.0
+        return [*found, Piece(alone)]
+
+
+@lru_cache(maxsize=16)
+def _order(counts: tuple[int, ...], cyclic: bool) -> tuple[list[tuple[int, int]], list[bool]]:
+    """The thread and number of each iteration, in order, and whether it is its thread's last one.
+
+    Args:
+        counts: iterations of each thread.
+        cyclic: threads have one iteration each in turn.
+    """
+    order = [(n, i) for n, count in enumerate(counts) for i in range(count)]
+    if cyclic:
+        order.sort(key=itemgetter(1))
+    return order, [i == counts[n] - 1 for n, i in order]
+
+
+def _places_of(
+    order: Sequence[tuple[int, int]], threads: Sequence[_Thread], bounds: Sequence[list[float]]
+) -> list[tuple[list[Place], int, int, float]]:
+    """The places in each iteration: its thread's, the first, the one behind them, the work before.
+
+    Args:
+        order: thread and number of each iteration.
+        threads: the threads.
+        bounds: of each thread, the work before its iterations, and after the last.
+
+    Returns:
+        Nothing if none has any.
+    """
+    if not any(
+        bisect_left(thread.moments, cut[0]) < bisect_left(thread.moments, cut[-1])
+        for thread, cut in zip(threads, bounds, strict=True)
+    ):
+        return []
+    at = [
+        [bisect_left(thread.moments, bound) for bound in cut]
+        for thread, cut in zip(threads, bounds, strict=True)
+    ]
+    return [(threads[n].places, at[n][i], at[n][i + 1], bounds[n][i]) for n, i in order]
 
 
 def _fits(found: Sequence[Sequence[float]], counts: Sequence[int]) -> bool:
@@ -518,16 +568,32 @@ class _Team:
             found[key] = _Distributed(self._loops[key[0]], threads, mine)
         return found
 
+    @cached_property
+    def _outside(self) -> list[list[tuple[tuple[int, int], Piece]]]:
+        """Each thread's executions of divided loops by loop and number, and its work before each.
+
+        The last is none, and has the work after all of them.
+        """
+        found = []
+        for thread in self._threads:
+            mine, at = [], 0.0
+            for key, one in _numbered(thread.executions).items():
+                mine.append((key, thread.piece(at, one.begin)))
+                at = one.end
+            found.append([*mine, (_NONE, thread.piece(at, thread.work))])
+        return found
+
     def _pieces(self, number: int, team: int) -> list[Piece]:
-        thread = self._threads[min(number, len(self._threads) - 1)]
+        before = min(number, len(self._threads) - 1)
         if team == len(self._threads):
+            thread = self._threads[before]
             return [thread.piece(0.0, thread.work)]
-        found, at = [], 0.0
-        for key, one in _numbered(thread.executions).items():
-            found.append(thread.piece(at, one.begin))
-            found += self._distributed[key].of(number, team)
-            at = one.end
-        return [*found, thread.piece(at, thread.work)]
+        found = []
+        for key, piece in self._outside[before]:
+            found.append(piece)
+            if key != _NONE:
+                found += self._distributed[key].of(number, team)
+        return found
 
 
 def _numbered(executions: Iterable[_Execution]) -> dict[tuple[int, int], _Execution]:

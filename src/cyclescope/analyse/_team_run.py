@@ -46,17 +46,29 @@ class Place(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A part of a thread's work: its cycles, and the places in it, counted from its begin."""
+    """A part of a thread's work, with the places in it.
+
+    A run has hundreds of thousands of pieces: they refer to the places of their thread.
+
+    Attributes:
+        work: its cycles.
+        places: of the whole thread, by the work before them.
+        first, last: those from `first` and before `last` are in it.
+        begin: the thread's work before it.
+        most: places that would come after so much of its work come then.
+    """
 
     work: float
-    places: tuple[Place, ...] = ()
+    places: Sequence[Place] = ()
+    first: int = 0
+    last: int = 0
+    begin: float = 0.0
+    most: float = _NEVER
 
     def resized(self, work: float) -> Piece:
         """As long as this; if that is too short, the last places come at its end."""
         work = max(work, 0.0)
-        if not self.places:
-            return Piece(work)
-        return Piece(work, tuple(p._replace(work=min(p.work, work)) for p in self.places))
+        return self._replace(work=work, most=min(self.most, work))
 
 
 def run_team(
@@ -179,9 +191,10 @@ def steps_of(row: Sequence[Piece]) -> Steps:
     uses: list[tuple[float, float, int]] = []
     held: dict[int, float] = {}  # lock → until when
     before = 0.0
-    for piece in row:
-        for work, lock, holds, loop in piece.places:
-            moment = before + work
+    for length, places, first, last, start, most in row:
+        for number in range(first, last):
+            work, lock, holds, loop = places[number]
+            moment = before + min(work - start, most)
             if loop >= 0:
                 # What goes on beside another use of the same thread is part of that.
                 begin = max(moment, uses[-1][1] if uses else 0.0)
@@ -198,7 +211,7 @@ def steps_of(row: Sequence[Piece]) -> Steps:
             else:
                 found.append((moment, _Does.ASKS, lock, 0.0, -1))
                 held[lock] = moment + holds
-        before += piece.work
+        before += length
     found += [(min(until, before), _Does.GIVES, lock, 0.0, -1) for lock, until in held.items()]
     found.sort(key=itemgetter(0))
     if uses:
