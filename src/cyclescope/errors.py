@@ -9,6 +9,7 @@
     ├── OutputError              a result cannot be written: it exists, the disk is full … (exit 3)
     ├── ToolError                a needed program is absent or failed (exit 4)
     ├── RunError                 a simulation that went wrong (exit 5)
+    │   └── DeadlockError        a process network in which nothing moves any more
     ├── VerifyError              results are not what they must be (exit 6)
     └── LawError                 a profile that breaks a law of the model: our own bug (exit 70)
 
@@ -21,6 +22,7 @@ from __future__ import annotations
 __all__ = [
     "CyclescopeError",
     "DataError",
+    "DeadlockError",
     "InputError",
     "LawError",
     "OutputError",
@@ -86,6 +88,10 @@ class RunError(CyclescopeError):
     """A simulation that went wrong."""
 
     exit_code = 5
+
+
+class DeadlockError(RunError):
+    """A process network in which nothing moves any more."""
 
 
 class VerifyError(CyclescopeError):

@@ -61,6 +61,7 @@ from ._whatif import (
     parse_lengths,
     retimed,
 )
+from ._whatif_processes import Figure
 from ._whatif_threads import LATENCY, START_COST, THREADS, memory_latency
 from .rules import RULES, Advice, Place, Rule, advise
 
@@ -88,6 +89,7 @@ __all__ = [
     "Curve",
     "Diff",
     "Efficiencies",
+    "Figure",
     "Finding",
     "HotPath",
     "Key",

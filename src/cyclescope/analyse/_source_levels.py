@@ -83,7 +83,7 @@ def at_level(profile: Profile, level: str) -> Profile:
         for area in profile.areas
     )
     sites = tuple(_site(site, numbers, new) for site in profile.sites)
-    return replace(result, sources=profile.sources, areas=areas, sites=sites)
+    return replace(result, sources=profile.sources, areas=areas, sites=sites, flows=profile.flows)
 
 
 def _site(site: Site, frames: Sequence[int], paths: Sequence[int]) -> Site:

@@ -17,8 +17,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.analyse._activation_graph import activation_graph
+from cyclescope.analyse._critical_processes import has_processes
+from cyclescope.analyse._firing_graph import firing_graph
 from cyclescope.analyse._names import frames_by_name, hint
+from cyclescope.analyse._side_by_side import side_by_side
 from cyclescope.analyse._thread_graph import has_threads, keys_of_spans, size_of_spans
+from cyclescope.analyse._whatif_processes import (
+    figure_named,
+    process_keys,
+    process_totals,
+    shorter,
+)
 from cyclescope.analyse._whatif_threads import OPTIONS, own_lengths, thread_totals
 from cyclescope.errors import InputError
 from cyclescope.model import Barrier, Kind
@@ -28,6 +37,7 @@ if TYPE_CHECKING:
 
     from cyclescope.analyse._activation_graph import ActivationGraph
     from cyclescope.analyse._activations import Key
+    from cyclescope.analyse._whatif_processes import Figure
     from cyclescope.model import Frame, Profile
 
 __all__ = [
@@ -56,6 +66,8 @@ class OtherLength:
         keys: the frames in instances that it is of: one, or all places of one definition.
         first, last: the lengths in turn, in cycles; equal for one.
         option: the option of the run that it is of, one of `OPTIONS`, in place of frames.
+        figure: of a process network, which figure it is of.
+        sites: the processes or channels whose figure it is, in place of frames.
     """
 
     name: str
@@ -63,6 +75,8 @@ class OtherLength:
     first: int
     last: int
     option: str = ""
+    figure: Figure | None = None
+    sites: tuple[int, ...] = ()
 
     @property
     def is_curve(self) -> bool:
@@ -81,12 +95,12 @@ class Retimed:
     Attributes:
         cycles: of the run as it was.
         lengths: the lengths of the change that has several; one 0 if none has.
-        totals: cycles of the run with each of these.
+        totals: cycles of the run with each of these; None: it comes to a standstill.
     """
 
     cycles: int
     lengths: tuple[int, ...]
-    totals: tuple[int, ...]
+    totals: tuple[int | None, ...]
 
 
 class Assumption(StrEnum):
@@ -103,13 +117,13 @@ class TriedLength:
     """A simulated run with other lengths.
 
     Attributes:
-        cycles: of the run.
+        cycles: of the run; None: it came to a standstill.
         same_memories: it left what the measured run left.
         same_control: the compiler made the same blocks static as in the measured run; else it
             ordered the groups anew. None if that is not known.
     """
 
-    cycles: int
+    cycles: int | None
     same_memories: bool = True
     same_control: bool | None = None
 
@@ -118,17 +132,23 @@ class TriedLength:
 class Step:
     """The best next change: the groups of one definition in an instance take a cycle each.
 
+    Of a process network one figure of a process is the least that there is.
+
     Attributes:
         keys: the group, in all its places.
         times: its activations.
         total: cycles that they took.
         cycles: of the run with this change and all before it.
+        figure: of a process, what is less.
+        least: what it is then.
     """
 
     keys: tuple[Key, ...]
     times: int
     total: int
     cycles: int
+    figure: Figure | None = None
+    least: int = 1
 
 
 def parse_lengths(profile: Profile, texts: Iterable[str]) -> tuple[OtherLength, ...]:
@@ -137,18 +157,19 @@ def parse_lengths(profile: Profile, texts: Iterable[str]) -> tuple[OtherLength, 
     Raises:
         InputError: one cannot be read, or nothing of that name ran, or several did.
     """
+    keys: tuple[Key, ...] = ()
     if has_threads(profile):
-        keys: tuple[Key, ...] = tuple(keys_of_spans(profile))
-    else:
+        keys = tuple(keys_of_spans(profile))
+    elif not has_processes(profile):
         keys = activation_graph(profile).keys
     known = frames_by_name(profile, keys, definitions=True)
     found = tuple(_length(profile, known, text) for text in texts)
     curves = [one.name for one in found if one.is_curve]
     if len(curves) > 1:
         raise InputError(f"{curves[1]}: one curve at a time; give one length to all but one")
-    changed: dict[Key, str] = {}
+    changed: dict[object, str] = {}
     for one in found:
-        for key in one.keys:
+        for key in one.keys or [(one.figure, site) for site in one.sites]:
             if key in changed:
                 raise InputError(f"{one.name}: changed twice, as {changed[key]} too; give it once")
             changed[key] = one.name
@@ -168,6 +189,9 @@ def _length(profile: Profile, known: dict[str, list[Key]], text: str) -> OtherLe
         raise InputError(f"{shown}: from the least to the most, at most {_MOST:,} lengths")
     if name in OPTIONS and has_threads(profile):
         return OtherLength(name, (), first, last, name)
+    if has_processes(profile):
+        figure, sites = figure_named(profile, name, first, last)
+        return OtherLength(name, (), first, last, figure=figure, sites=sites)
     keys = known.get(name) or known.get("/".join(name.rsplit(".", 1))) or []
     title = profile.meta.title
     if not keys:
@@ -203,6 +227,8 @@ def retimed(profile: Profile, changes: Sequence[OtherLength]) -> Retimed:
     lengths = tuple(range(curve.first, curve.last + 1)) if curve else (0,)
     if has_threads(profile):
         return Retimed(profile.cycles, lengths, thread_totals(profile, changes, lengths))
+    if has_processes(profile):
+        return Retimed(profile.cycles, lengths, process_totals(profile, changes, lengths))
     graph = activation_graph(profile)
     fixed = np.full((len(graph.keys), len(lengths)), -1, dtype=np.int64)
     number = {key: index for index, key in enumerate(graph.keys)}
@@ -221,7 +247,7 @@ def assumptions(profile: Profile, changes: Sequence[OtherLength]) -> tuple[Assum
     without a pause until it ended, it may have waited for the last call or not. An `if` of fixed
     length is as long as its longer branch, and one that never ran may call the cell of a change.
     """
-    if has_threads(profile):
+    if has_threads(profile) or has_processes(profile):
         return ()
     found = []
     if any(isinstance(site, Barrier) for site in profile.sites):
@@ -262,7 +288,8 @@ def _reordered(profile: Profile, graph: ActivationGraph) -> set[Key]:
 def best_changes(profile: Profile, most: int) -> tuple[Step, ...]:
     """Find the groups to shorten to one cycle, each the best next to those before it.
 
-    Of threads the loops without others inside and the critical sections, in all threads at once.
+    Of threads the loops without others inside and the critical sections, in all threads at once;
+    of a process network a process's latency or interval, to the least that hardware has.
 
     Args:
         profile: the run.
@@ -273,6 +300,8 @@ def best_changes(profile: Profile, most: int) -> tuple[Step, ...]:
     """
     if has_threads(profile):
         return _best_of_threads(profile, most)
+    if has_processes(profile):
+        return _best_of_processes(profile, most)
     graph = activation_graph(profile)
     groups = _groups(profile, graph)
     times, total = graph.sizes()
@@ -313,6 +342,30 @@ def _best_of_threads(profile: Profile, most: int) -> tuple[Step, ...]:
         # All threads together go by what they are threads of.
         whole = tuple(dict.fromkeys((f, i.rpartition(".")[0]) for f, i in made[-1].keys))
         steps.append(Step(whole, times, total, cycles))
+    return tuple(steps)
+
+
+def _best_of_processes(profile: Profile, most: int) -> tuple[Step, ...]:
+    graph, keys = firing_graph(profile), process_keys(profile)
+    changes = [
+        OtherLength("", (keys[number],), least, least, figure=figure, sites=(number,))
+        for number, figure, least in shorter(profile)
+        if number in keys
+    ]
+    cycles, steps, made = profile.cycles, list[Step](), list[OtherLength]()
+    while len(steps) < most and changes:
+        found = side_by_side(lambda one: process_totals(profile, [*made, one], (0,))[0], changes)
+        totals = [cycles if total is None else total for total in found]
+        best = int(np.argmin(totals))
+        if totals[best] >= cycles:
+            break
+        cycles = totals[best]
+        made.append(changes.pop(best))
+        site = graph.processes[made[-1].sites[0]]
+        busy = site.firings * site.interval
+        steps.append(
+            Step(made[-1].keys, site.firings, busy, cycles, made[-1].figure, made[-1].first)
+        )
     return tuple(steps)
 
 

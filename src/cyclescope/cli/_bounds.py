@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cyclescope.bounds import Bounds, Resources
     from cyclescope.network import Measurement, Point
 
-__all__ = ["bounds", "numbers"]
+__all__ = ["arrays", "bounds", "numbers"]
 
 
 def numbers(values: tuple[str, ...]) -> dict[str, int | float]:
@@ -206,7 +206,7 @@ def bounds(
         detail=detail or network is not None or rtl is not None,
         trace=rtl is not None,
         values=rtl is not None,
-        data=_data(data) if data is not None else None,
+        data=arrays(data) if data is not None else None,
         verify=verify,
         program_arguments=click.get_current_context().meta[_BEHIND],
         call=call or 0,
@@ -278,7 +278,8 @@ def _points(hardware: Measurement) -> list[Point]:
     return depth_curve(hardware.network, hardware.timing, hardware.depths)
 
 
-def _data(path: Path) -> dict[str, Any]:
+def arrays(path: Path) -> dict[str, Any]:
+    """The contents of arrays in a file, by name."""
     from cyclescope.errors import DataError
 
     try:

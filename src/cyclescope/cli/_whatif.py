@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cyclescope.cli._bounds import arrays, numbers
 from cyclescope.cli._common import (
     check_form,
     doing,
@@ -54,7 +55,9 @@ __all__ = ["whatif"]
     help="With --check of a Calyx program: also make it in the text, and compile that anew.",
 )
 @click.option(
-    "--data", type=click.Path(path_type=Path), help="With --check: memories as Calyx data JSON."
+    "--data",
+    type=click.Path(path_type=Path),
+    help="With --check: memories as Calyx data JSON, or a kernel's arrays.",
 )
 @click.option(
     "-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="With --check: define a C macro."
@@ -65,6 +68,19 @@ __all__ = ["whatif"]
     multiple=True,
     type=click.Path(path_type=Path),
     help="With --check: look for C headers here.",
+)
+@click.option(
+    "--arg",
+    "values",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="With --check of a kernel: as for bounds.",
+)
+@click.option(
+    "--calibration",
+    type=click.Path(path_type=Path),
+    metavar="FILE.toml",
+    help="With --check of a kernel: as for bounds.",
 )
 @form_option
 @output_option("File to write; the terminal if not given")
@@ -79,6 +95,8 @@ def whatif(
     data: Path | None,
     defines: tuple[str, ...],
     include: tuple[Path, ...],
+    values: tuple[str, ...],
+    calibration: Path | None,
     form: str,
     output: Path | None,
     force: bool,
@@ -89,9 +107,11 @@ def whatif(
     Everything else happens as it did, and starts as soon as what it waits for has ended. For
     threads, 'L14 = 100' sets each execution of a loop, 'critical = 20' each passage of a critical
     section; 'memory latency = 10', 'start cost = 0', 'threads = 16' set the memory, the host and
-    the team. With --check the program, memory, host or team is really changed, and simulated: a
-    group of a Calyx program in the control that it was measured with, where each longer group
-    stays what the compiler made of it; with --anew also in the text, where it may become another.
+    the team. For a process network 'y L21 = 10' sets a process's latency, 'y L21 interval = 2' the
+    cycles between its firings, 'source A to y L21 depth = 1..64' a channel's depth. With --check
+    the program, memory, host, team or network is really changed, and simulated: a group of a Calyx
+    program in the control that it was measured with, where each longer group stays what the
+    compiler made of it; with --anew also in the text, where it may become another.
     """
     from cyclescope.analyse import parse_lengths
     from cyclescope.views import best_changes_view, retimed_view
@@ -112,8 +132,15 @@ def whatif(
         again: tuple[TriedLength, ...] = ()
         if program is not None and not program.is_file():
             raise InputError(f"{program}: no such file")
+        if anew and loaded.meta.source in ("hls", "network"):
+            raise InputError("--anew is for Calyx programs; --check alone compiles this one anew")
         if program is not None and loaded.meta.source == "hls":
             tried = _simulated_hardware(loaded, lengths, program, pairs(defines, "-D"), include)
+        elif program is not None and loaded.meta.source == "network":
+            macros = pairs(defines, "-D")
+            tried = _simulated_network(
+                loaded, lengths, program, macros, include, values, calibration, data
+            )
         elif program is not None:
             tried, again = _simulated(loaded, lengths, program, data, anew=anew)
         text = retimed_view(loaded, lengths, form, tried, again)
@@ -153,3 +180,31 @@ def _simulated_hardware(
     with doing() as tell:
         cycles = simulated_hardware(profile, changes, program, defines, include, tell)
     return tuple(TriedLength(n) for n in cycles)
+
+
+def _simulated_network(
+    profile: Profile,
+    changes: Sequence[OtherLength],
+    program: Path,
+    defines: dict[str, str],
+    include: tuple[Path, ...],
+    values: tuple[str, ...],
+    calibration: Path | None,
+    data: Path | None,
+) -> tuple[TriedLength, ...]:
+    """A kernel's process network with the changes made."""
+    from cyclescope.bounds import read_calibration
+    from cyclescope.studies import simulated_network
+
+    with doing() as tell:
+        return simulated_network(
+            profile,
+            changes,
+            program,
+            defines=defines,
+            include=include,
+            arguments=numbers(values),
+            calibration=read_calibration(calibration) if calibration else None,
+            data=arrays(data) if data else None,
+            progress=tell,
+        )

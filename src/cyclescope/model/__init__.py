@@ -39,6 +39,7 @@ from cyclescope.model._file import (
     save_stream,
     save_together,
 )
+from cyclescope.model._flow import Flow
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
@@ -111,6 +112,7 @@ __all__ = [
     "Contents",
     "Edge",
     "Edges",
+    "Flow",
     "Frame",
     "Gap",
     "Group",

@@ -14,6 +14,8 @@ Parquet can open a table in place:
     banks.parquet     bank, state, combination  (for series whose head names a bank and a column)
     values.parquet    bank, combination, column, value
     sources.parquet   file, text                (only if the profile carries source texts)
+    sends.parquet     edge, gap               (of a network whose firings are known, `Flow.sends`)
+    reads.parquet     edge, gap, rise         (`Flow.firings` and `Flow.reads`)
     areas.parquet     cell, type, luts, ffs, dsps, brams, paths, seen  (only if it was synthesised)
 
 Lengths rather than times are stored, since they repeat, and of what repeats one is stored.
@@ -37,6 +39,7 @@ from cyclescope.model._activity import Activity
 from cyclescope.model._area import Area
 from cyclescope.model._clock import Clock, Part, PathStep, StepKind
 from cyclescope.model._columns import frame_columns
+from cyclescope.model._flow import Flow
 from cyclescope.model._frame import Frame, Kind, Position
 from cyclescope.model._laws import check_laws
 from cyclescope.model._meta import Anomaly, Contents, Gap, Meta, Rung, Severity
@@ -63,7 +66,7 @@ FORMAT_VERSION = 3
 
 _TABLES = (
     "frames", "paths", "trees", "order", "runs", "states", "counters", "banks", "values", "sources",
-    "areas",
+    "sends", "reads", "areas",
 )  # fmt: skip
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can hold: equal bytes each time
 
@@ -200,6 +203,8 @@ def _tables(profile: Profile, banks: list[Bank]) -> Iterator[tuple[str, _Columns
     if profile.sources:
         files, texts = list(profile.sources), list(profile.sources.values())
         yield "sources", [("file", "text", files), ("text", "text", texts)]
+    if profile.flows:
+        yield from _flows(profile.flows)
     if profile.areas:
         yield "areas", _areas(profile.areas)
 
@@ -217,6 +222,25 @@ def _narrow(**columns: NDArray[np.integer]) -> _Columns:
         (name, "narrow", np.ascontiguousarray(column, dtype=np.int64))
         for name, column in columns.items()
     ]
+
+
+def _flows(flows: tuple[Flow, ...]) -> Iterator[tuple[str, _Columns]]:
+    edges = np.array([flow.edge for flow in flows])
+    yield (
+        "sends",
+        _narrow(
+            edge=np.repeat(edges, [len(flow.sends) for flow in flows]),
+            gap=_joined([np.diff(flow.sends, prepend=0) for flow in flows]),
+        ),
+    )
+    yield (
+        "reads",
+        _narrow(
+            edge=np.repeat(edges, [len(flow.reads) for flow in flows]),
+            gap=_joined([np.diff(flow.firings, prepend=0) for flow in flows]),
+            rise=_joined([np.diff(flow.reads, prepend=0) for flow in flows]),
+        ),
+    )
 
 
 def _areas(areas: tuple[Area, ...]) -> _Columns:
@@ -393,6 +417,7 @@ def _read(archive: zipfile.ZipFile, head: dict[str, Any]) -> Profile:
         sources=_read_texts(archive),
         areas=_read_areas(archive),
         sites=tuple(site_from_json(entry) for entry in head.get("sites", ())),
+        flows=_read_flows(archive, ints),
     )
 
 
@@ -432,6 +457,29 @@ def _read_areas(archive: zipfile.ZipFile) -> tuple[Area, ...]:
     if "areas.parquet" not in archive.namelist():
         return ()
     return tuple(Area(**{**row, "paths": tuple(row["paths"])}) for row in _rows(archive, "areas"))
+
+
+def _read_flows(archive: zipfile.ZipFile, ints: Callable[[str, str], Ints]) -> tuple[Flow, ...]:
+    if "sends.parquet" not in archive.namelist():
+        return ()
+    owner, reader = ints("sends", "edge"), ints("reads", "edge")
+    if any((np.diff(edges) < 0).any() for edges in (owner, reader)):
+        raise LawError("flows are in the order of their edges")
+    edges = np.unique(owner)
+    if not np.array_equal(edges, np.unique(reader)):
+        raise LawError("flows are of the same edges at both ends")
+    sends, reads = (np.searchsorted(edges_of, edges) for edges_of in (owner, reader))
+    gaps, moves, rises = ints("sends", "gap"), ints("reads", "gap"), ints("reads", "rise")
+    return tuple(
+        Flow(edge, *(np.cumsum(part) for part in parts))
+        for edge, *parts in zip(
+            edges.tolist(),
+            np.split(gaps, sends[1:]),
+            np.split(rises, reads[1:]),
+            np.split(moves, reads[1:]),
+            strict=True,
+        )
+    )
 
 
 def _read_segments(ints: Callable[[str, str], Ints]) -> Segments:

@@ -59,7 +59,8 @@ def check_laws(profile: Profile) -> None:
     paths that obey their source's rules (law 2); threads are in exactly one state (law 6);
     a clock that the design reaches has the period of its longest path;
     counters' intervals are in order, inside the run and do not overlap; positions are places that
-    a text can have; activities have a cause where they need one, and tracks are not in tracks.
+    a text can have; activities have a cause where they need one, and tracks are not in tracks;
+    firings read what firings of the same network wrote.
     """
     _positions(profile)
     _runs(profile)
@@ -69,6 +70,7 @@ def check_laws(profile: Profile) -> None:
     _counters(profile)
     _meaning(profile)
     _clock(profile)
+    _flows(profile)
     for area in profile.areas:
         known = all(0 <= path < len(profile.call_paths) for path in area.paths)
         _require(known, f"area of {area.cell}: its paths are known")
@@ -194,6 +196,37 @@ def _sites(profile: Profile) -> None:
             _require(counted, "each line of a section has stages")
         if isinstance(site, Edge):
             _require(site.consumer >= 0, "an edge has a consumer")
+
+
+def _flows(profile: Profile) -> None:
+    edges = [flow.edge for flow in profile.flows]
+    _require(edges == sorted(set(edges)), "each channel has one flow, in their order")
+    for flow in profile.flows:
+        edge = profile.sites[flow.edge] if 0 <= flow.edge < len(profile.sites) else None
+        _require(isinstance(edge, Edge) and edge.producer >= 0, "a flow is of a known edge")
+        assert isinstance(edge, Edge)
+        ends = profile.sites[edge.producer], profile.sites[edge.consumer]
+        for process, firings in zip(ends, (flow.sends, flow.firings), strict=True):
+            assert isinstance(process, Process)
+            inside = (firings >= 0).all() and (firings < process.firings).all()
+            _require(
+                inside and (np.diff(firings) > 0).all(), "a flow's firings are known, in order"
+            )
+        reads = flow.reads
+        _require(len(reads) == len(flow.firings), "each read is a firing's")
+        _require(len(flow.sends) > 0, "a flow has values")
+        read = np.array_equal(np.unique(reads), np.arange(len(flow.sends)))
+        _require(read, "each value that is sent is read, and no other")
+        _require(edge.depth is not None and edge.depth > 0, "a channel keeps something")
+    if profile.flows:
+        processes = [site for site in profile.sites if isinstance(site, Process)]
+        # A firing begins in a cycle of its own, and its results are there two later at the least.
+        fire = all(0 <= site.firings <= profile.cycles for site in processes)
+        _require(fire, "a process begins at most a firing in each cycle")
+        timed = all(
+            0 < s.interval < _LARGEST_TEXT and 1 < s.latency < _LARGEST_TEXT for s in processes
+        )
+        _require(timed, "a firing takes at least two cycles, its resource at least one")
 
 
 def _callers(profile: Profile) -> None:

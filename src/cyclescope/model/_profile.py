@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from cyclescope.model._area import Area
+    from cyclescope.model._flow import Flow
     from cyclescope.model._meta import Meta
     from cyclescope.model._series import Series
     from cyclescope.model._site import Site
@@ -184,7 +185,8 @@ class Profile:
     `frames`, `paths`, `trees`, `runs` and `counters`. `sources` has the texts to which frames'
     positions point, by file as positions name it; any of them may be missing. `areas` says what the
     design's cells cost, if it was synthesised. `sites` are the places of the program that the
-    source knows to matter; counters name them by number.
+    source knows to matter; counters name them by number. `flows` are the values in the channels of
+    a process network, if the order of its firings is known.
     """
 
     meta: Meta
@@ -196,6 +198,7 @@ class Profile:
     sources: dict[str, str] = field(default_factory=dict)
     areas: tuple[Area, ...] = ()
     sites: tuple[Site, ...] = ()
+    flows: tuple[Flow, ...] = ()
 
     __hash__ = None  # type: ignore[assignment]
 

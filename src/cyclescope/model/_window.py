@@ -85,6 +85,7 @@ def between(profile: Profile, start: int = 0, end: int | None = None) -> Profile
         forest=Trees(offset=offset, path=path),
         schedule=shown,
         series=tuple(series),
+        flows=(),
     )
 
 

@@ -12,9 +12,10 @@ is a Profile.
 """
 
 from cyclescope.network._area import with_areas
-from cyclescope.network._channels import Channel, Input, Network, Station, network_of
+from cyclescope.network._channels import Channel, Input, Network, Station, network_of, with_figures
 from cyclescope.network._depths import Depths, Point, depth_curve, least_depths
 from cyclescope.network._measure import Measurement, files_of, measure, write_files
+from cyclescope.network._profile import flows_of
 from cyclescope.network._report import report_dict, report_text
 from cyclescope.network._simulate import Simulation, simulate
 from cyclescope.network._timing import Timing
@@ -33,6 +34,7 @@ __all__ = [
     "Timing",
     "depth_curve",
     "files_of",
+    "flows_of",
     "hardware_of",
     "least_depths",
     "measure",
@@ -41,5 +43,6 @@ __all__ = [
     "report_text",
     "simulate",
     "with_areas",
+    "with_figures",
     "write_files",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +11,14 @@ from cyclescope.bounds import Operand, inside, trace_of
 from cyclescope.errors import SourceError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from cyclescope.bounds import Bits, Bounds, Process, ProcessTrace, Read
     from cyclescope.model import Ints
 
-__all__ = ["Channel", "Input", "Network", "Station", "network_of"]
+__all__ = ["Channel", "Input", "Network", "Station", "network_of", "with_figures"]
 
 
 @dataclass(eq=False, slots=True)
@@ -167,6 +169,22 @@ def network_of(bounds: Bounds) -> Network:
     return Network(
         bounds.network.kernel, stations, channels, calibration.read, calibration.write, bounds
     )
+
+
+def with_figures(network: Network, figures: Sequence[tuple[int, int]]) -> Network:
+    """The same network with other latencies and intervals.
+
+    Args:
+        network: which.
+        figures: of each station the cycles from the begin of a firing until its results can be
+            read, at least 2, and those from a firing to the next.
+    """
+    stations = []
+    for station, (latency, interval) in zip(network.stations, figures, strict=True):
+        process = replace(station.process, latency=latency - 2, interval=interval)
+        stations.append(replace(station, trace=replace(station.trace, process=process)))
+    # Reading and writing take a cycle each, all others are the function's.
+    return replace(network, stations=stations, read=1, write=1)
 
 
 def _widths(bounds: Bounds, trace: ProcessTrace) -> list[int]:

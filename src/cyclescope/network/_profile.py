@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope.bounds import call_paths, position_of, process_frame, waiting_frame
-from cyclescope.model import Cause, Edge, Meta, Profile, ProfileBuilder
+from cyclescope.model import Cause, Edge, Flow, Meta, Profile, ProfileBuilder
 from cyclescope.model import Process as ProcessSite
 from cyclescope.network._process_module import State
 from cyclescope.network._starts import critical_path, starts_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cyclescope.network._top import Hardware
     from cyclescope.sim import Capture
 
-__all__ = ["profile_of"]
+__all__ = ["flows_of", "profile_of"]
 
 _CAUSES = {
     State.FULL: Cause.CHANNEL,
@@ -93,9 +93,22 @@ def profile_of(
     )
     sites = _sites(network, hardware, capture, own)
     profile = builder.build(meta, capture.run_cycles, trees[shown], sites=sites)
+    flows = flows_of(network)
     names = {position.file for frame in profile.catalog for position in frame.positions}
     texts = {Path(file).name: text for file, text in bounds.unit.sources.items()}
-    return replace(profile, sources={file: texts[file] for file in texts if file in names})
+    sources = {file: texts[file] for file in texts if file in names}
+    return replace(profile, sources=sources, flows=flows)
+
+
+def flows_of(network: Network) -> tuple[Flow, ...]:
+    """The firings at both ends of each channel, whose sites are behind those of the processes."""
+    first = len(network.stations)
+    flows = []
+    for channel in network.channels:
+        own = network.stations[channel.consumer].inputs[channel.operand]
+        firings = np.flatnonzero(own.choice == own.channels.index(channel))
+        flows.append(Flow(first + channel.number, channel.sends, channel.reads, firings))
+    return tuple(flows)
 
 
 def _sites(network: Network, hardware: Hardware, capture: Capture, paths: list[int]) -> list[Site]:

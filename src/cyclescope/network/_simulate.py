@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cyclescope._files import scratch, unwritable
-from cyclescope.errors import RunError, VerifyError
+from cyclescope.errors import DeadlockError, RunError, VerifyError
 from cyclescope.network._bench import harness
 from cyclescope.network._judge import differing, is_approximate
 from cyclescope.network._process_module import STATE_BITS, WHOM_BITS
@@ -67,7 +67,8 @@ def simulate(
 
     Raises:
         VerifyError: a result is another than in the native run.
-        RunError: a deadlock, or it did not come to its end.
+        DeadlockError: nothing moves any more.
+        RunError: it did not come to its end.
         ToolError: a compiler is missing or fails.
         OutputError: no space for the simulation's files.
     """
@@ -92,7 +93,7 @@ def simulate(
             if wrong is not None:
                 raise VerifyError(_wrong(network, *map(int, wrong.groups())))
             if "CYC deadlock" in result.output:
-                raise RunError(
+                raise DeadlockError(
                     f"{network.kernel}: the network deadlocks after {result.cycles:,} "
                     "cycles: a channel is too small; please report this"
                 )

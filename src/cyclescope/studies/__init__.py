@@ -38,6 +38,7 @@ from cyclescope.studies._ladder import (
 from cyclescope.studies._lengths import compiled_anew, simulated_lengths
 from cyclescope.studies._measurements import Measurements
 from cyclescope.studies._other_hardware import simulated_hardware
+from cyclescope.studies._other_network import simulated_network
 from cyclescope.studies._results import Result, Store, figures_of, front, results_parquet
 from cyclescope.studies._search import Search, search_of
 from cyclescope.studies._study import Objective, Option, Study, read_study
@@ -76,6 +77,7 @@ __all__ = [
     "search_of",
     "simulated_hardware",
     "simulated_lengths",
+    "simulated_network",
     "subject_of",
     "tried_table",
 ]

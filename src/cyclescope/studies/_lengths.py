@@ -153,7 +153,7 @@ def _each_length(
     pairs = zip(foretold.lengths, foretold.totals, strict=True)
     for number, (length, expected) in enumerate(pairs):
         progress(f"run {number + 1} of {len(foretold.lengths)}")
-        limit = _SLOWER * max(expected, first.cycles) + 1000
+        limit = _SLOWER * max(expected or 0, first.cycles) + 1000
         found.append(tried(length, options, first, limit))
     return tuple(found)
 

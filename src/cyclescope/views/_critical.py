@@ -13,7 +13,8 @@ Of threads the same columns, a row for each thread. Of waits: `cycles`, `times`,
 threads of the one inside which they do. Of other lengths: `length`, `total`, `change`, `assumes` if
 the prediction does; of what was tried `simulated`, `error`, `memories` and `control` (`same` or
 `other`), compiled anew `anew_simulated`, `anew_error` and `anew_memories`. Of the best changes:
-`total`, `change` with all before, `instance`, `name`, `times`, `cycles`.
+`total`, `change` with all before, `instance`, `name`, `times`, `cycles`, of a network `figure` and
+`least`.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def retimed_view(
     rows = range(len(found.totals))
     curve = next((one for one in changes if one.is_curve), None)
     columns: list[Column[int]] = [
-        Column(" cycles", "total", int, lambda row: found.totals[row]),
+        _cycles(" cycles", "total", found.totals),
         *_change(found.cycles, lambda row: found.totals[row]),
     ]
     if simulated:
@@ -145,8 +146,11 @@ def _tried(
 ) -> tuple[Column[int], ...]:
     """The columns of simulations, by the names that machines read."""
 
-    def off(row: int) -> Fraction:
-        return Fraction(found.totals[row] - tried[row].cycles, tried[row].cycles)
+    def off(row: int) -> Fraction | None:
+        foretold, real = found.totals[row], tried[row].cycles
+        if foretold is None or real is None:
+            return Fraction(0) if foretold == real else None
+        return Fraction(foretold - real, real)
 
     def same(row: int) -> str:
         return "same" if tried[row].same_memories else "other"
@@ -155,14 +159,26 @@ def _tried(
         return name.removesuffix("_simulated").replace("_", " ")
 
     return (
-        Column(f" {head(cycles)}", cycles, int, lambda row: tried[row].cycles),
+        _cycles(f" {head(cycles)}", cycles, [one.cycles for one in tried]),
         Column(f" {head(error)}", error, float, off),
         Column(head(memories), memories, str, same),
     )
 
 
+def _cycles(heading: str, name: str, totals: Sequence[int | None]) -> Column[int]:
+    """A column of runs' cycles; a network may come to a standstill."""
+
+    def shown(row: int) -> str:
+        total = totals[row]
+        return "deadlock" if total is None else f"{total:,}"
+
+    return Column(heading, name, int, lambda row: totals[row], shown)
+
+
 def best_changes_view(profile: Profile, most: int, fmt: str = "text") -> bytes:
     """Tabulate which groups to shorten to a cycle, each the best next to those above it.
+
+    Of a process network `figure` and `least` say which figure of a process, and how far.
 
     Args:
         profile: the run.
@@ -179,20 +195,33 @@ def best_changes_view(profile: Profile, most: int, fmt: str = "text") -> bytes:
         Column(" cycles", "cycles", int, lambda row: row.total),
         *_which(profile, lambda row: row.keys[0]),
     ]
-    return Grid.of(columns).render(best_changes(profile, most), fmt)
+    found = best_changes(profile, most)
+    if any(row.figure is not None for row in found):
+        columns += [
+            Column("what", "figure", str, lambda row: str(row.figure)),
+            Column(" to", "least", int, lambda row: row.least),
+        ]
+    return Grid.of(columns).render(found, fmt)
 
 
-def _change(before: int, total: Callable[[Row], int]) -> tuple[Column[Row], Column[Row]]:
+def _change(before: int, total: Callable[[Row], int | None]) -> tuple[Column[Row], Column[Row]]:
     """The change of the run's cycles, as a number and as a share of what they were."""
+
+    def change(row: Row) -> int | None:
+        now = total(row)
+        return None if now is None else now - before
+
+    def share(row: Row) -> Fraction | None:
+        now = total(row)
+        return None if now is None else Fraction(now - before, before)
+
+    def shown(row: Row) -> str:
+        now = change(row)
+        return "" if now is None else f"{now:+,}"
+
     return (
-        Column(
-            " change",
-            "change",
-            int,
-            lambda row: total(row) - before,
-            lambda row: f"{total(row) - before:+,}",
-        ),
-        Column(" share", "share", float, lambda row: Fraction(total(row) - before, before)),
+        Column(" change", "change", int, change, shown),
+        Column(" share", "share", float, share),
     )
 
 
