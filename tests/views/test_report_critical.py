@@ -139,6 +139,7 @@ def test_sliders_say_what_the_command_says(show: Callable[..., Seen]) -> None:
     found = critical(profile)
     keys = [frame.key for frame in found.frames]
     page = seen.page
+    assert page.locator('[data-part="curves"]').count() == 0
 
     def alike(key: tuple[int, str]) -> tuple[tuple[int, str], ...]:
         wanted = definition_of(profile, key)
@@ -190,26 +191,34 @@ def test_curves_of_threads_say_what_the_command_says(
     assert {LATENCY, START_COST, THREADS} < set(names)
     rows = _cells(seen, "curves")
     assert [row["what"] for row in rows] == names
+    page.get_by_text("All values").click()
+    listed = page.locator('[data-part="curve-values"] > div')
     for number, curve in enumerate(curves):
-        assert list(curve.values) == sorted(set(curve.values))
         row = page.locator('[data-part="curves"] tbody tr').nth(number)
         slider = row.locator("input")
+        assert slider.get_attribute("aria-label") == f"What if: {curve.name}"
         assert slider.get_attribute("max") == str(len(curve.values) - 1)
-        for place in (0, len(curve.values) - 1):
-            slider.focus()
-            page.keyboard.press("End" if place else "Home")
-            # What is beside the slider, what is above the table, and what is at the row's end.
+        ends = [f"{v:,}: {t:,}" for v, t in zip(curve.values, curve.totals, strict=True)]
+        assert [rows[number]["the run takes, from"], rows[number]["to"]] == [ends[0], ends[-1]]
+        assert listed.nth(number).locator("dd").all_inner_texts() == ends
+        slider.focus()
+        page.keyboard.press("End")
+        page.keyboard.press("Home")
+        for value, total in zip(curve.values, curve.totals, strict=True):
+            # What is above the table, what is beside the slider, and what the command says.
             (command,) = shlex.split(seen.text("whatif-command"))[3:]
-            assert command == f"{curve.name} = {curve.values[place]}"
+            assert command == f"{curve.name} = {value}"
             assert main(["whatif", str(run), command, "--format", "json"]) == 0
             (told,) = json.loads(capsys.readouterr().out)
-            assert told["total"] == curve.totals[place]
-            assert whole(seen.text("whatif-cycles").split()[0]) == told["total"]
-            by = f"{told['total'] - profile.cycles:+,}".replace("-", "\u2212")
-            shown = f"{curve.values[place]:,}: {'no change' if by == '+0' else by}"
+            assert told["total"] == total
+            assert whole(seen.text("whatif-cycles").split()[0]) == total
+            by = f"{total - profile.cycles:+,}".replace("-", "\u2212")
+            shown = f"{value:,}: {'no change' if by == '+0' else by}"
             assert row.locator(".told").inner_text() == shown
-            end = f"{told['total']:,} with {curve.values[place]:,}"
-            assert rows[number]["to" if place else "the run takes, from"] == end
+            assert f"{value:,}: the run takes {total:,} " in str(
+                slider.get_attribute("aria-valuetext")
+            )
+            page.keyboard.press("ArrowRight")
     # One change at a time; a reload keeps it, back undoes it.
     assert page.locator('[data-part="curves"] button[aria-label$="as it was"]').count() == 1
     before = seen.text("whatif")
@@ -225,6 +234,15 @@ def test_curves_of_threads_say_what_the_command_says(
     loops = page.locator('[data-part="curves"] button.link')
     loops.last.click()
     assert page.locator(".focused .whatif input").count() == 1
+    for width in (320, 768, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.locator('[data-part="whatif-cycles"]').is_visible()
+        assert page.locator('[data-part="whatif-command"]').is_visible()
+    page.get_by_text("All values").click()
+    page.emulate_media(media="print")
+    page.wait_for_function("document.querySelector('[data-part=curve-values]').checkVisibility()")
+    page.emulate_media(media="screen")
     page.get_by_role("button", name="Take back").click()
     assert "Move a slider" in seen.text("whatif")
     assert not seen.complaints

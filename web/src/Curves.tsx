@@ -1,7 +1,8 @@
-import { useMemo } from "preact/hooks";
+import { useId, useMemo } from "preact/hooks";
 import type { Curve, Profile } from "./data.ts";
 import { hitClass } from "./find.ts";
 import { stroke } from "./gesture.ts";
+import { Help } from "./Help.tsx";
 import { pathsOfKey, point } from "./reveal.ts";
 import { changes } from "./state.ts";
 import { Table } from "./Table.tsx";
@@ -22,8 +23,8 @@ export function Curves(props: { shown: Profile }) {
       <p class="first" data-part="whatif" role="status">
         {curve ? <Told shown={shown} curve={curve} value={given![1]} /> : "Move a slider to predict the cycles with another memory, host, team or loop."}
       </p>
-      <Table part="curves" kind="critical" caption="What if? Each change by itself" heads={[
-        ["what"], ["as it was", "n"], ["what if it were …", "barcell"], ["the run takes, from"], ["to"], ["over all values"],
+      <Table part="curves" kind="curves" caption="What if? Each change by itself" heads={[
+        ["what"], ["what if it were …", "barcell"], ["the run takes, from", "n"], ["over the values"], ["to"],
       ]}>
         {curves.map((one) => {
           const keys = shown.critical!.keys.filter((key) => key.definition === one.definition);
@@ -31,17 +32,32 @@ export function Curves(props: { shown: Profile }) {
           return (
             <tr class={hitClass(one.name)}>
               <th scope="row">{keys.length ? <button type="button" class="link" onClick={() => point(one.name, paths)}>{one.name}</button> : one.name}</th>
-              <td class="n">{now(one)}</td>
               <td class="barcell"><CurveSlider shown={shown} curve={one} /></td>
-              <td class="whole">{ends(one, 0)}</td>
-              <td class="whole">{ends(one, one.values.length - 1)}</td>
+              <td class="n whole"><At curve={one} at={0} /></td>
               <td><Line shown={shown} curve={one} /></td>
+              <td class="whole"><At curve={one} at={one.values.length - 1} /></td>
             </tr>
           );
         })}
       </Table>
+      <Help title="All values">
+        <dl class="values" data-part="curve-values">
+          {curves.map((one) => (
+            <div>
+              <dt>{one.name}, {now(one)} in the run</dt>
+              {one.values.map((value, at) => <dd class={value === one.now ? "whole now" : "whole"}><At curve={one} at={at} /></dd>)}
+            </div>
+          ))}
+        </dl>
+      </Help>
     </>
   );
+}
+
+/** The cycles of the run with a value. */
+function At(props: { curve: Curve; at: number }) {
+  const { values, totals } = props.curve;
+  return <><small>{number(values[props.at]!)}:</small> {number(totals[props.at]!)}</>;
 }
 
 /** What comes of the change that is made, and the command that says the same. */
@@ -51,9 +67,9 @@ function Told(props: { shown: Profile; curve: Curve; value: number }) {
   const by = total - shown.cycles;
   return (
     <>
-      What if {curve.name} = {number(value)}: <b data-part="whatif-cycles">{cycles(total)}</b>,{" "}
+      What if {curve.name} = {number(value)} instead of {now(curve)}: <b data-part="whatif-cycles">{cycles(total)}</b>,{" "}
       {by ? `${signed(by)} (${percent(Math.abs(by), shown.cycles)})` : "as many as it took"}.{" "}
-      <code data-part="whatif-command">cyclescope whatif RUN.cyc '{curve.name} = {value}'</code>{" "}
+      <code class="command" data-part="whatif-command">cyclescope whatif RUN.cyc '{curve.name} = {value}'</code>{" "}
       <button type="button" onClick={() => (changes.value = new Map())}>Take back</button>
     </>
   );
@@ -66,13 +82,15 @@ export function CurveSlider(props: { shown: Profile; curve: Curve }) {
   const given = changes.value.get(definition);
   const total = given === undefined ? shown.cycles : totalOf(shown, curve, given);
   const at = given === undefined ? nearest(values, curve.now) : values.indexOf(given);
+  const stops = useId();
   return (
     <span class="whatif">
-      <input type="range" min={0} max={values.length - 1} step={1} value={at} aria-label={`What if ${name} were another`}
+      <datalist id={stops}>{values.map((_, stop) => <option value={stop} />)}</datalist>
+      <input type="range" list={stops} min={0} max={values.length - 1} step={1} value={at} aria-label={`What if: ${name}`}
         aria-valuetext={given === undefined ? `as it was, ${now(curve)}` : `${number(given)}: the run takes ${cycles(total)}`}
         onInput={(event) => stroke("word", () => change(definition, values[Number(event.currentTarget.value)]!))} />
       <span class="told">
-        {given === undefined ? "as it was" : (
+        {given === undefined ? <>{now(curve)}, as it was</> : (
           <>{number(given)}: {total === shown.cycles ? "no change" : <small class={total > shown.cycles ? "more" : "less"}>{signed(total - shown.cycles)}</small>}</>
         )}
       </span>
@@ -97,6 +115,7 @@ function Line(props: { shown: Profile; curve: Curve }) {
     <svg class="curve" width={WIDTH} height={HEIGHT} aria-hidden="true">
       <line class="rule" x1={0} x2={WIDTH} y1={HEIGHT - 3} y2={HEIGHT - 3} />
       <polyline points={line} />
+      {values.map((value, at) => <circle class="stop" cx={x(value)} cy={y(totals[at]!)} r={1.5} />)}
       <circle class="was" cx={x(curve.now)} cy={y(shown.cycles)} r={2.5} />
       {given !== undefined && <circle class="chosen" cx={x(given)} cy={y(totalOf(shown, curve, given))} r={3.5} />}
     </svg>
@@ -114,8 +133,4 @@ function nearest(values: number[], number: number): number {
 
 function now({ now }: Curve): string {
   return Number.isInteger(now) ? number(now) : decimal(now);
-}
-
-function ends({ values, totals }: Curve, at: number): string {
-  return `${number(totals[at]!)} with ${number(values[at]!)}`;
 }

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
 
-/** How to read a view, in place. */
-export function Help(props: { children: ComponentChildren }) {
+/** What a view keeps folded away: how to read it, or all of its numbers. */
+export function Help(props: { title?: string; children: ComponentChildren }) {
   return (
     <details class="help">
-      <summary>How to read this</summary>
+      <summary>{props.title ?? "How to read this"}</summary>
       <div>{props.children}</div>
     </details>
   );

@@ -5,7 +5,7 @@ Each change by itself, and each total is the one of `retimed` for the same chang
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from cyclescope.analyse._whatif_threads import (
     THREADS,
     memory_latency,
     own_lengths,
-    thread_totals,
+    totals_alone,
 )
 from cyclescope.errors import InputError
 
@@ -72,32 +72,39 @@ def curves_of_threads(profile: Profile) -> tuple[Curve, ...]:
         spans = [(size_of_spans(profile, keys)[1], frame) for frame, keys in own_lengths(profile)]
     except InputError:
         return ()
-    found: dict[str, Curve] = {}
+    found: dict[str, tuple[float, OtherLength, list[int]]] = {}
     for name, parts in ((LATENCY, _LATENCIES), (START_COST, _COSTS), (THREADS, _TEAMS)):
-        least = 0 if name == START_COST else 1
         try:
             now = _option(profile, name)
-            values = _values(now or _COST, parts[many], least)
-            if name == THREADS:
-                values = [value for value in values if value <= max(now, _MOST)]
-            found[name] = _curve(profile, _change(profile, name), now, values)
         except InputError:
             continue
+        values = _values(now or _COST, parts[many], 0 if name == START_COST else 1)
+        if name == THREADS:
+            values = [value for value in values if value <= max(now, _MOST)]
+        found[name] = now, _change(profile, name), values
     for _, frame in sorted(spans, key=itemgetter(0), reverse=True)[:_LOOPS]:
         name = profile.catalog[frame].name
         try:
             change = _change(profile, name)
-            times, cycles = size_of_spans(profile, change.keys)
-            values = _values(cycles / times, _LENGTHS[many], 1)
-            found[name] = _curve(profile, change, cycles / times, values)
-        except InputError:  # others of that name, or what is inside decides
+        except InputError:  # others of that name
             continue
-    return tuple(found.values())
+        times, cycles = size_of_spans(profile, change.keys)
+        found[name] = cycles / times, change, _values(cycles / times, _LENGTHS[many], 1)
+    totals = totals_alone(profile, [(change, values) for _, change, values in found.values()])
+    return tuple(
+        Curve(name, change.keys, now, tuple(values), mine)
+        for (name, (now, change, values)), mine in zip(found.items(), totals, strict=True)
+        if mine
+    )
 
 
 def _change(profile: Profile, name: str) -> OtherLength:
-    """A change of what is called so, of any value."""
-    (change,) = parse_lengths(profile, [f"{name} = 1"])
+    """A change of what is called so to several values.
+
+    Raises:
+        InputError: several are called so.
+    """
+    (change,) = parse_lengths(profile, [f"{name} = 0..1"])
     return change
 
 
@@ -113,9 +120,3 @@ def _option(profile: Profile, name: str) -> int:
 def _values(now: float, parts: Iterable[float], least: int) -> list[int]:
     """Whole numbers in rising order, about such parts of a value."""
     return sorted({max(round(part * now), least) for part in parts})
-
-
-def _curve(profile: Profile, change: OtherLength, now: float, values: list[int]) -> Curve:
-    change = replace(change, first=values[0], last=values[-1])
-    totals = thread_totals(profile, [change], values)
-    return Curve(change.name, change.keys, now, tuple(values), totals)

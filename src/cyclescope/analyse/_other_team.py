@@ -363,11 +363,18 @@ def _coloured(mine: Sequence[tuple[int, int, int, int]]) -> list[int]:
 class _Distributed:
     """The iterations of a loop that the team divides, of one execution, for teams of any number."""
 
-    def __init__(self, loop: Loop, threads: Sequence[_Thread], mine: Sequence[_Execution]) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        period: float,
+        threads: Sequence[_Thread],
+        mine: Sequence[_Execution],
+    ) -> None:
         """Cut each thread's execution into iterations.
 
         Args:
             loop: the loop.
+            period: cycles from one of its iterations to the next.
             threads: the run's, in the order in which they start.
             mine: their executions.
         """
@@ -386,7 +393,7 @@ class _Distributed:
                 # Those that do not come to the inner loop are taken to be the first ones.
                 one.begins = [one.begin] * (count - len(begins)) + begins
         else:
-            _cut_evenly(loop, mine, counts)
+            _cut_evenly(period, mine, counts)
         heads: list[Piece] = []
         bounds: list[list[float]] = []
         for thread, one in zip(threads, mine, strict=True):
@@ -396,7 +403,7 @@ class _Distributed:
         tail = sum(tails) / len(tails) if tails else 0.0
         gaps = sum(max(count - 1, 0) for count in counts)
         between = sum(one.begins[-1] - one.begins[0] for one in mine if one.begins)
-        gap = between / gaps if gaps else min(_period(loop), tail)
+        gap = between / gaps if gaps else min(period, tail)
         # An iteration lasts so much longer than until the next one begins.
         self._drains = tail - gap
         order, final = _order(tuple(counts), loop.cyclic)
@@ -490,7 +497,7 @@ def _number(found: Sequence[Sequence[float]]) -> int:
     return sum(map(len, found))
 
 
-def _cut_evenly(loop: Loop, mine: Sequence[_Execution], counts: Sequence[int]) -> None:
+def _cut_evenly(period: float, mine: Sequence[_Execution], counts: Sequence[int]) -> None:
     """Begin iterations so that each takes as long as the others."""
     lengths: dict[int, list[float]] = {}
     for one, count in zip(mine, counts, strict=True):
@@ -499,8 +506,6 @@ def _cut_evenly(loop: Loop, mine: Sequence[_Execution], counts: Sequence[int]) -
     if few < many:
         more = float(np.mean(lengths[many]) - np.mean(lengths[few]))
         period = max(more / (many - few), 0.0)
-    else:
-        period = _period(loop)
     for one, count in zip(mine, counts, strict=True):
         if count:
             each = min(period, (one.end - one.begin) / count)
@@ -560,12 +565,14 @@ class _Team:
     def _distributed(self) -> dict[tuple[int, int], _Distributed]:
         """The executions of divided loops, by loop and number."""
         every = [_numbered(thread.executions) for thread in self._threads]
+        loops = {loop for one in every for loop, _ in one}
+        period = {loop: _period(self._loops[loop]) for loop in loops}
         found = {}
         for key in {key for one in every for key in one}:
             having = [n for n, one in enumerate(every) if key in one]
             threads = [self._threads[n] for n in having]
             mine = [every[n][key] for n in having]
-            found[key] = _Distributed(self._loops[key[0]], threads, mine)
+            found[key] = _Distributed(self._loops[key[0]], period[key[0]], threads, mine)
         return found
 
     @cached_property

@@ -178,11 +178,11 @@ class Steps:
         loop: whose iterations these are.
     """
 
-    work: list[float]
-    does: list[_Does]
-    lock: list[int]
-    holds: list[float]
-    loop: list[int]
+    work: Sequence[float]
+    does: Sequence[_Does]
+    lock: Sequence[int]
+    holds: Sequence[float]
+    loop: Sequence[int]
 
 
 def steps_of(row: Sequence[Piece]) -> Steps:
@@ -222,13 +222,8 @@ def steps_of(row: Sequence[Piece]) -> Steps:
     for moment, _, _, holds, _ in found:
         works.append(max(moment - done, 0.0))
         done = max(moment, done) + holds
-    return Steps(
-        works,
-        [does for _, does, *_ in found],
-        [lock for _, _, lock, *_ in found],
-        [holds for *_, holds, _ in found],
-        [loop for *_, loop in found],
-    )
+    _, does, locks, holding, loops = zip(*found, strict=True)
+    return Steps(works, does, locks, holding, loops)
 
 
 def _cut(uses: Sequence[tuple[float, float, int]], at: Sequence[float]) -> Iterator[_Moment]:

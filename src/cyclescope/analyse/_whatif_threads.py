@@ -20,6 +20,7 @@ refreshed, reads wait, too: the more of them there are in a time, the more begin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,9 +32,10 @@ from cyclescope.errors import InputError
 from cyclescope.model import Access, Cause, Kind, Lock, Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from cyclescope.analyse._activations import Key
+    from cyclescope.analyse._longest import LongestWays
     from cyclescope.analyse._thread_graph import ThreadGraph
     from cyclescope.analyse._whatif import OtherLength
     from cyclescope.model import Ints, Profile
@@ -46,6 +48,7 @@ __all__ = [
     "memory_latency",
     "own_lengths",
     "thread_totals",
+    "totals_alone",
 ]
 
 LATENCY = "memory latency"
@@ -53,6 +56,8 @@ START_COST = "start cost"
 THREADS = "threads"
 OPTIONS = (LATENCY, START_COST, THREADS)
 """What can be changed besides lengths."""
+
+_OF_TEAMS = (THREADS, START_COST)
 
 _ASKING = 5  # cycles from a read's stage to the memory and back, besides the memory's own
 _CASES = 64  # lengths that are tried together
@@ -69,20 +74,50 @@ def thread_totals(
             each other.
     """
     graph, ways = thread_graph(profile), ways_of(profile)
-    of_teams = [change for change in changes if change.option in (THREADS, START_COST)]
+    of_teams = [change for change in changes if change.option in _OF_TEAMS]
     others = [change for change in changes if change not in of_teams]
-    least = _least(profile)
     if of_teams:
         totals = _of_teams(profile, graph, of_teams, others, lengths)
     else:
-        totals = []
-        for first in range(0, len(lengths), _CASES):
-            cases = [
-                ways.sums(_lags(profile, graph, others, length))
-                for length in lengths[first : first + _CASES]
-            ]
-            totals += ways.last(np.stack(cases, axis=1)).tolist()
+        cases = (ways.sums(_lags(profile, graph, others, length)) for length in lengths)
+        totals = _last(ways, cases)
+    least = _least(profile)
     return tuple(max(total, least) for total in totals)
+
+
+def totals_alone(
+    profile: Profile, changes: Sequence[tuple[OtherLength, Sequence[int]]]
+) -> list[tuple[int, ...]]:
+    """The cycles of the run with each change alone, for each of its lengths.
+
+    They are those of `thread_totals`, but all of them are timed together, which costs less. A
+    change that cannot be foretold has none.
+    """
+    graph, ways, least = thread_graph(profile), ways_of(profile), _least(profile)
+    found: list[tuple[int, ...]] = [()] * len(changes)
+    cases: list[Ints] = []
+    numbers: list[int] = []
+    for number, (change, lengths) in enumerate(changes):
+        try:
+            if change.option in _OF_TEAMS:
+                found[number] = thread_totals(profile, [change], lengths)
+            else:
+                mine = (_lags(profile, graph, [change], length) for length in lengths)
+                cases += [ways.sums(lag) for lag in mine]
+                numbers += [number] * len(lengths)
+        except InputError:
+            continue
+    for number, total in zip(numbers, _last(ways, iter(cases)), strict=True):
+        found[number] += (max(total, least),)
+    return found
+
+
+def _last(ways: LongestWays, cases: Iterator[Ints]) -> list[int]:
+    """The cycles of the run with each of some lengths of its ways."""
+    totals: list[int] = []
+    while some := list(islice(cases, _CASES)):
+        totals += ways.last(np.stack(some, axis=1)).tolist()
+    return totals
 
 
 def _of_teams(
