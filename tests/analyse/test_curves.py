@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,13 @@ from cyclescope.analyse import (
     LATENCY,
     START_COST,
     THREADS,
-    curves_of_threads,
+    Figure,
+    curves_of,
     parse_lengths,
     retimed,
 )
 from cyclescope.hls import compile_c, measure
+from network.stepped import random_network, stepped
 
 from ..views.switch import switch_profile
 
@@ -42,7 +45,7 @@ def fill(tmp_path_factory: pytest.TempPathFactory) -> Profile:
 
 def test_each_total_is_that_of_the_change_alone() -> None:
     profile = measure(compile_c(PROGRAMS / "comma_and_steps.c")).profile
-    curves = curves_of_threads(profile)
+    curves = curves_of(profile)
     names = [curve.name for curve in curves]
     assert len(set(names)) == len(names) > 3
     assert names[:3] == [LATENCY, START_COST, THREADS]
@@ -58,13 +61,13 @@ def test_each_total_is_that_of_the_change_alone() -> None:
 
 def test_what_cannot_be_foretold_has_no_curve(fill: Profile) -> None:
     """Each thread fills all of the array: another team's work is not known."""
-    assert THREADS not in {curve.name for curve in curves_of_threads(fill)}
-    assert curves_of_threads(switch_profile()) == ()
+    assert THREADS not in {curve.name for curve in curves_of(fill)}
+    assert curves_of(switch_profile()) == ()
 
 
 def test_an_execution_may_take_long_and_a_host_no_time(fill: Profile) -> None:
     """There are more lengths between the least and the most than a command would list."""
-    curves = {curve.name: curve for curve in curves_of_threads(fill)}
+    curves = {curve.name: curve for curve in curves_of(fill)}
     loop = curves["L5"]
     assert loop.now > 5_000
     assert loop.values[-1] - loop.values[0] > 10_000
@@ -72,3 +75,20 @@ def test_an_execution_may_take_long_and_a_host_no_time(fill: Profile) -> None:
     host = curves[START_COST]
     assert (host.now, host.values[0], host.totals[0]) == (0, 0, fill.cycles)
     assert host.totals[-1] > fill.cycles
+
+
+def test_processes_and_channels_have_curves() -> None:
+    kinds = set()
+    for seed in range(20):
+        profile = random_network(random.Random(seed))
+        assert stepped(profile) == profile.cycles
+        for curve in curves_of(profile):
+            for value, total in zip(curve.values, curve.totals, strict=True):
+                changes = parse_lengths(profile, [f"{curve.name} = {value}"])
+                assert retimed(profile, changes).totals == (total,)
+                if value == curve.now:
+                    assert total == profile.cycles
+            kinds.add((changes[0].figure, None in curve.totals))
+            assert bool(curve.keys) == (changes[0].figure is Figure.LATENCY)
+    # A channel that is too small stops all.
+    assert {(figure, False) for figure in Figure} | {(Figure.DEPTH, True)} <= kinds

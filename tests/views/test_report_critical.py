@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import shlex
 from pathlib import Path
@@ -17,7 +18,7 @@ from cyclescope.analyse import (
     OtherLength,
     critical,
     critical_over_time,
-    curves_of_threads,
+    curves_of,
     definition_of,
     retimed,
 )
@@ -27,6 +28,7 @@ from cyclescope.errors import ToolError
 from cyclescope.hls import compile_c, measure
 from cyclescope.model import Profile, load, save
 from cyclescope.views import _critical_data
+from network.stepped import random_network
 
 from ..strategies import large_profile
 from .browser import CHROMIUM
@@ -175,7 +177,7 @@ def test_sliders_say_what_the_command_says(show: Callable[..., Seen]) -> None:
     assert not seen.complaints
 
 
-def test_curves_of_threads_say_what_the_command_says(
+def test_curves_say_what_the_command_says(
     show: Callable[..., Seen], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = tmp_path / "run.cyc"
@@ -186,7 +188,7 @@ def test_curves_of_threads_say_what_the_command_says(
     profile = load(run)
     seen = show(("p", profile))
     page = seen.page
-    curves = curves_of_threads(profile)
+    curves = curves_of(profile)
     names = [curve.name for curve in curves]
     assert {LATENCY, START_COST, THREADS} < set(names)
     rows = _cells(seen, "curves")
@@ -247,7 +249,30 @@ def test_curves_of_threads_say_what_the_command_says(
     assert "Move a slider" in seen.text("whatif")
     assert not seen.complaints
     # A run that does not say which loops the team divides has no slider for the team.
-    assert THREADS not in {curve.name for curve in curves_of_threads(load(ROWS))}
+    assert THREADS not in {curve.name for curve in curves_of(load(ROWS))}
+
+
+def test_curves_of_a_network_may_come_to_a_standstill(show: Callable[..., Seen]) -> None:
+    profile = next(
+        network
+        for network in map(random_network, map(random.Random, range(100)))
+        if any(None in curve.totals for curve in curves_of(network))
+    )
+    seen = show(("p", profile))
+    page = seen.page
+    assert "memory" not in seen.text("whatif")
+    found = curves_of(profile)
+    assert [row["what"] for row in _cells(seen, "curves")] == [curve.name for curve in found]
+    for number, curve in enumerate(found):
+        page.locator('[data-part="curves"] tbody tr').nth(number).locator("input").focus()
+        for place in range(len(curve.values)):
+            # From the other end, as one that is there already has not moved.
+            for key in ["ArrowRight"] if place else ["End", "Home"]:
+                page.keyboard.press(key)
+            total = curve.totals[place]
+            told = "deadlock" if total is None else f"{total:,} cycles"
+            assert seen.text("whatif-cycles") == told
+    assert not seen.complaints
 
 
 def test_where_nothing_is_known_nothing_is_said(

@@ -78,8 +78,8 @@ export function CriticalView() {
         ) : critical.curves.length > 0 ? (
           <p>
             What if: each change by itself, at values that were timed anew when the page was made. <code>cyclescope whatif</code> takes any
-            value and several changes together, and with <code>--check</code> simulates memories, hosts and teams. Of a loop all executions in
-            all threads take the value.
+            value and several changes together, and with <code>--check</code> simulates {shown.network ? "them" : "memories, hosts and teams"}.
+            {shown.network ? " A network can come to a standstill with a change: a deadlock." : " Of a loop all executions in all threads take the value."}
           </p>
         ) : (
           <p><code>cyclescope whatif</code> times such a run anew with other lengths.</p>

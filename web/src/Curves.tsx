@@ -11,8 +11,9 @@ import { change, signed } from "./whatif.ts";
 
 const WIDTH = 120;
 const HEIGHT = 26;
+const DEADLOCK = "deadlock";
 
-/** What other memories, hosts, teams and loops would make of a run of threads, each by itself. */
+/** What other memories, hosts, teams and loops would make of a run of threads, or other processes and channels of a network; each by itself. */
 export function Curves(props: { shown: Profile }) {
   const { shown } = props;
   const curves = shown.critical!.curves;
@@ -21,7 +22,7 @@ export function Curves(props: { shown: Profile }) {
   return (
     <>
       <p class="first" data-part="whatif" role="status">
-        {curve ? <Told shown={shown} curve={curve} value={given![1]} /> : "Move a slider to predict the cycles with another memory, host, team or loop."}
+        {curve ? <Told shown={shown} curve={curve} value={given![1]} /> : `Move a slider to predict the cycles with another ${shown.network ? "latency, interval or depth" : "memory, host, team or loop"}.`}
       </p>
       <Table part="curves" kind="curves" caption="What if? Each change by itself" heads={[
         ["what"], ["what if it were …", "barcell"], ["the run takes, from", "n"], ["over the values"], ["to"],
@@ -57,18 +58,19 @@ export function Curves(props: { shown: Profile }) {
 /** The cycles of the run with a value. */
 function At(props: { curve: Curve; at: number }) {
   const { values, totals } = props.curve;
-  return <><small>{number(values[props.at]!)}:</small> {number(totals[props.at]!)}</>;
+  const total = totals[props.at]!;
+  return <><small>{number(values[props.at]!)}:</small> {total === null ? DEADLOCK : number(total)}</>;
 }
 
 /** What comes of the change that is made, and the command that says the same. */
 function Told(props: { shown: Profile; curve: Curve; value: number }) {
   const { shown, curve, value } = props;
   const total = totalOf(shown, curve, value);
-  const by = total - shown.cycles;
+  const by = total === null ? null : total - shown.cycles;
   return (
     <>
-      What if {curve.name} = {number(value)} instead of {now(curve)}: <b data-part="whatif-cycles">{cycles(total)}</b>,{" "}
-      {by ? `${signed(by)} (${percent(Math.abs(by), shown.cycles)})` : "as many as it took"}.{" "}
+      What if {curve.name} = {number(value)} instead of {now(curve)}: <b data-part="whatif-cycles">{total === null ? DEADLOCK : cycles(total)}</b>
+      {by === null ? "" : by ? `, ${signed(by)} (${percent(Math.abs(by), shown.cycles)})` : ", as many as it took"}.{" "}
       <code class="command" data-part="whatif-command">cyclescope whatif RUN.cyc '{curve.name} = {value}'</code>{" "}
       <button type="button" onClick={() => (changes.value = new Map())}>Take back</button>
     </>
@@ -87,11 +89,11 @@ export function CurveSlider(props: { shown: Profile; curve: Curve }) {
     <span class="whatif">
       <datalist id={stops}>{values.map((_, stop) => <option value={stop} />)}</datalist>
       <input type="range" list={stops} min={0} max={values.length - 1} step={1} value={at} aria-label={`What if: ${name}`}
-        aria-valuetext={given === undefined ? `as it was, ${now(curve)}` : `${number(given)}: the run takes ${cycles(total)}`}
+        aria-valuetext={given === undefined ? `as it was, ${now(curve)}` : `${number(given)}: ${total === null ? DEADLOCK : `the run takes ${cycles(total)}`}`}
         onInput={(event) => stroke("word", () => change(definition, values[Number(event.currentTarget.value)]!))} />
       <span class="told">
         {given === undefined ? <>{now(curve)}, as it was</> : (
-          <>{number(given)}: {total === shown.cycles ? "no change" : <small class={total > shown.cycles ? "more" : "less"}>{signed(total - shown.cycles)}</small>}</>
+          <>{number(given)}: {total === null ? DEADLOCK : total === shown.cycles ? "no change" : <small class={total > shown.cycles ? "more" : "less"}>{signed(total - shown.cycles)}</small>}</>
         )}
       </span>
       {given !== undefined && <button type="button" aria-label={`${name} as it was`} onClick={() => change(definition, null)}>×</button>}
@@ -106,24 +108,26 @@ function Line(props: { shown: Profile; curve: Curve }) {
   const given = changes.value.get(curve.definition);
   const { x, y, line } = useMemo(() => {
     const [least, most] = [Math.min(values[0]!, curve.now), Math.max(values.at(-1)!, curve.now)];
-    const highest = Math.max(...totals, shown.cycles);
+    const highest = Math.max(...totals.map((total) => total ?? 0), shown.cycles);
     const across = (value: number): number => 4 + ((WIDTH - 8) * (value - least)) / (most - least || 1);
     const up = (total: number): number => HEIGHT - 3 - ((HEIGHT - 7) * total) / (highest || 1);
-    return { x: across, y: up, line: values.map((value, at) => `${across(value).toFixed(1)},${up(totals[at]!).toFixed(1)}`).join(" ") };
+    return { x: across, y: up, line: values.flatMap((value, at) => (totals[at] === null ? [] : `${across(value).toFixed(1)},${up(totals[at]!).toFixed(1)}`)).join(" ") };
   }, [curve, shown]);
   return (
     <svg class="curve" width={WIDTH} height={HEIGHT} aria-hidden="true">
       <line class="rule" x1={0} x2={WIDTH} y1={HEIGHT - 3} y2={HEIGHT - 3} />
       <polyline points={line} />
-      {values.map((value, at) => <circle class="stop" cx={x(value)} cy={y(totals[at]!)} r={1.5} />)}
+      {values.map((value, at) => totals[at] !== null && <circle class="stop" cx={x(value)} cy={y(totals[at]!)} r={1.5} />)}
       <circle class="was" cx={x(curve.now)} cy={y(shown.cycles)} r={2.5} />
-      {given !== undefined && <circle class="chosen" cx={x(given)} cy={y(totalOf(shown, curve, given))} r={3.5} />}
+      {given !== undefined && totalOf(shown, curve, given) !== null && <circle class="chosen" cx={x(given)} cy={y(totalOf(shown, curve, given)!)} r={3.5} />}
     </svg>
   );
 }
 
-function totalOf(shown: Profile, { values, totals }: Curve, value: number): number {
-  return totals[values.indexOf(value)] ?? shown.cycles;
+/** The cycles of the run with a value; null for a standstill. */
+function totalOf(shown: Profile, { values, totals }: Curve, value: number): number | null {
+  const total = totals[values.indexOf(value)];
+  return total === undefined ? shown.cycles : total;
 }
 
 /** The place of the value that is nearest to a number. */

@@ -338,7 +338,8 @@ export interface Curve {
   /** Its value in the run, on average. */
   now: number;
   values: number[];
-  totals: number[];
+  /** Cycles of the run; null where a network comes to a standstill. */
+  totals: (number | null)[];
 }
 
 /** Distinct activations, what they call first; analyse/_activation_graph.py says what each number is. */
@@ -363,7 +364,7 @@ export interface Critical {
   /** Whose own cycles they are, over time: a call path; null if it is not known when. */
   path: Segments | null;
   graph: ActivationGraph | null;
-  /** Of a run of threads; each change by itself. */
+  /** Of a run of threads or processes; each change by itself. */
   curves: Curve[];
 }
 

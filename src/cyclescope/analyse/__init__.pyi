@@ -21,7 +21,7 @@ from ._contents import SameResults, same_results
 from ._critical import critical
 from ._critical_path import Critical, CriticalFrame, PhaseWait
 from ._critical_time import CriticalTime, critical_over_time
-from ._curves import Curve, curves_of_threads
+from ._curves import Curve, curves_of
 from ._diff import Change, Diff, diff
 from ._efficiencies import Efficiencies, efficiencies, ideal_cycles
 from ._evidence import exclusive_blocks, fixed_lengths
@@ -131,7 +131,7 @@ __all__ = [
     "check",
     "critical",
     "critical_over_time",
-    "curves_of_threads",
+    "curves_of",
     "decisive_leaves",
     "definition_of",
     "diff",

@@ -1,4 +1,4 @@
-"""Runs of threads timed anew at a few values of whatever can be changed, for a page to show.
+"""Runs of threads or processes timed anew at a few values of each change, for a page to show.
 
 Each change by itself, and each total is the one of `retimed` for the same change.
 """
@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from cyclescope.analyse._critical_processes import has_processes
+from cyclescope.analyse._firing_graph import LEAST_LATENCY, firing_graph
 from cyclescope.analyse._thread_graph import has_threads, size_of_spans, thread_graph
 from cyclescope.analyse._whatif import parse_lengths
+from cyclescope.analyse._whatif_processes import Figure, process_keys, process_totals
 from cyclescope.analyse._whatif_threads import (
     LATENCY,
     START_COST,
@@ -28,9 +31,11 @@ if TYPE_CHECKING:
     from cyclescope.analyse._whatif import OtherLength
     from cyclescope.model import Profile
 
-__all__ = ["Curve", "curves_of_threads"]
+__all__ = ["Curve", "curves_of"]
 
 _LOOPS = 8  # those with most cycles
+_PROCESSES = 4  # and as many channels
+_DEPTHS = (0.0, 0.5, 1.0, 2.0)
 _EVENTS = 50_000  # in a run; where there are more, each change has the few values
 _MOST = 256  # threads that hardware has
 _COST = 100  # to start a thread, where the host started all at once
@@ -47,26 +52,32 @@ class Curve:
 
     Attributes:
         name: as `parse_lengths` reads it.
-        keys: the frames in threads that it is of; none for an option of the run.
+        keys: the frames that it is of; none for an option of the run, an interval, a depth.
         now: its value in the run, on average; a loop's executions may take different times.
         values: in rising order.
-        totals: cycles of the run with each of these alone.
+        totals: cycles of the run with each of these alone; None: it comes to a standstill.
     """
 
     name: str
     keys: tuple[Key, ...]
     now: float
     values: tuple[int, ...]
-    totals: tuple[int, ...]
+    totals: tuple[int | None, ...]
 
 
-def curves_of_threads(profile: Profile) -> tuple[Curve, ...]:
-    """Whatever can be changed in a run of threads; nothing if it does not say what was waited for.
+def curves_of(profile: Profile) -> tuple[Curve, ...]:
+    """Whatever can be changed in a run of threads or processes; nothing in others.
 
-    Of loops and critical sections those with most cycles. What `retimed` refuses is left out.
+    Nor if the run does not say what was waited for. Of loops and critical sections those with most
+    cycles, of processes and channels those with most cycles of the critical path. What `retimed`
+    refuses is left out.
     """
-    if not has_threads(profile):
-        return ()
+    if has_threads(profile):
+        return _of_threads(profile)
+    return _of_processes(profile) if has_processes(profile) else ()
+
+
+def _of_threads(profile: Profile) -> tuple[Curve, ...]:
     try:
         many = len(thread_graph(profile).time) > _EVENTS
         spans = [(size_of_spans(profile, keys)[1], frame) for frame, keys in own_lengths(profile)]
@@ -96,6 +107,36 @@ def curves_of_threads(profile: Profile) -> tuple[Curve, ...]:
         for (name, (now, change, values)), mine in zip(found.items(), totals, strict=True)
         if mine
     )
+
+
+def _of_processes(profile: Profile) -> tuple[Curve, ...]:
+    try:
+        graph, keys = firing_graph(profile), process_keys(profile)
+    except InputError:
+        return ()
+    by_path = sorted(graph.processes.items(), key=lambda item: -(item[1].critical or 0))
+    deep = sorted(graph.channels.items(), key=lambda item: -(item[1].critical or 0))
+    wanted: list[tuple[str, tuple[Key, ...], int, set[int]]] = []
+    for number, site in [(n, s) for n, s in by_path if not s.port and n in keys][:_PROCESSES]:
+        latencies = {max(round(part * site.latency), LEAST_LATENCY) for part in _LENGTHS[0]}
+        wanted.append((site.name, (keys[number],), site.latency, latencies))
+        intervals = {1, site.interval, 2 * site.interval, 4 * site.interval}
+        wanted.append((f"{site.name} {Figure.INTERVAL}", (), site.interval, intervals))
+    for _, edge in deep[:_PROCESSES]:
+        depth = edge.depth or 1
+        ends = (graph.processes[end].name for end in (edge.producer, edge.consumer))
+        depths = {max(round(part * depth), 1) for part in _DEPTHS}
+        wanted.append((f"{' to '.join(ends)} {Figure.DEPTH}", (), depth, depths))
+    found = []
+    for name, mine, now, values in wanted:
+        lengths = sorted(values)
+        try:
+            (change,) = parse_lengths(profile, [f"{name} = {lengths[0]}..{lengths[0] + 1}"])
+        except InputError:  # others of that name
+            continue
+        totals = process_totals(profile, [change], lengths)
+        found.append(Curve(name, mine, now, tuple(lengths), totals))
+    return tuple(found)
 
 
 def _change(profile: Profile, name: str) -> OtherLength:

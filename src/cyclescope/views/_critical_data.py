@@ -2,8 +2,8 @@
 
 The page times a run of Calyx anew by itself, whenever somebody moves a slider: it has the graph of
 activations, of which even a run of a million cycles has a few hundred. A graph of more nodes than
-`MOST_NODES` is left out, and with it the sliders. Of a run of threads it has curves: what some
-values of each change alone would make of the run.
+`MOST_NODES` is left out, and with it the sliders. Of a run of threads or processes it has curves:
+what some values of each change alone would make of the run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cyclescope.analyse import (
     activation_graph,
     critical,
     critical_over_time,
-    curves_of_threads,
+    curves_of,
     definition_of,
 )
 from cyclescope.errors import InputError
@@ -80,12 +80,12 @@ def _key(
 
 
 def _curves(profile: Profile, alike: dict[object, int]) -> list[dict[str, Any]]:
-    """The cycles that some values of each change would make of a run of threads.
+    """The cycles that some values of each change would make of a run of threads or processes.
 
     Each has the number of a definition: that of its loop, else one of its own.
     """
     found: list[dict[str, Any]] = []
-    for curve in curves_of_threads(profile):
+    for curve in curves_of(profile):
         of = definition_of(profile, curve.keys[0]) if curve.keys else curve.name
         found.append(
             {
