@@ -42,7 +42,6 @@ __all__ = ["Teams", "stages_take"]
 _LEAVING = 2  # cycles from the end of what is waited for to the next stage
 _EXECUTIONS = 4_000  # of a loop: so often it is followed who shares it
 _VISITS = 10_000  # uses of shared resources that are followed; of more, several are taken for one
-_NONE = -1, -1  # no execution of a loop
 _ROUNDS = 3  # in which uses become as long as they were in the run
 
 
@@ -576,18 +575,24 @@ class _Team:
         return found
 
     @cached_property
-    def _outside(self) -> list[list[tuple[tuple[int, int], Piece]]]:
-        """Each thread's executions of divided loops by loop and number, and its work before each.
+    def _outside(self) -> list[list[tuple[Piece, list[tuple[tuple[int, int], Piece]]]]]:
+        """Each thread's work before executions of divided loops, and these by loop and number.
 
-        The last is none, and has the work after all of them.
+        Those that go on side by side are together, each with the work between the begin of the
+        first and its own. The last work has none behind it.
         """
         found = []
         for thread in self._threads:
-            mine, at = [], 0.0
+            mine = []
+            at = begin = 0.0
+            beside: list[tuple[tuple[int, int], Piece]] = []
             for key, one in _numbered(thread.executions).items():
-                mine.append((key, thread.piece(at, one.begin)))
-                at = one.end
-            found.append([*mine, (_NONE, thread.piece(at, thread.work))])
+                if not beside or one.begin >= at:
+                    begin, beside = one.begin, []
+                    mine.append((thread.piece(at, begin), beside))
+                beside.append((key, thread.piece(begin, one.begin)))
+                at = max(at, one.end)
+            found.append([*mine, (thread.piece(at, thread.work), [])])
         return found
 
     def _pieces(self, number: int, team: int) -> list[Piece]:
@@ -596,11 +601,16 @@ class _Team:
             thread = self._threads[before]
             return [thread.piece(0.0, thread.work)]
         found = []
-        for key, piece in self._outside[before]:
+        for piece, beside in self._outside[before]:
             found.append(piece)
-            if key != _NONE:
-                found += self._distributed[key].of(number, team)
+            ways = [[lead, *self._distributed[key].of(number, team)] for key, lead in beside]
+            # What is over sooner than another one is not waited for.
+            found += max(ways, key=_work) if len(ways) > 1 else [p for way in ways for p in way]
         return found
+
+
+def _work(pieces: Iterable[Piece]) -> float:
+    return sum(piece.work for piece in pieces)
 
 
 def _numbered(executions: Iterable[_Execution]) -> dict[tuple[int, int], _Execution]:
