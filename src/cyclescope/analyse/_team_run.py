@@ -212,6 +212,9 @@ def steps_of(row: Sequence[Piece]) -> Steps:
                 found.append((moment, _Does.ASKS, lock, 0.0, -1))
                 held[lock] = moment + holds
         before += length
+    if held and len(row) > 1:
+        # The last passage may be cut where it went on into another iteration.
+        before = max(before, *held.values())
     found += [(min(until, before), _Does.GIVES, lock, 0.0, -1) for lock, until in held.items()]
     found.sort(key=itemgetter(0))
     if uses:
