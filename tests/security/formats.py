@@ -186,9 +186,9 @@ def _network() -> Network:
 
 def read_arrays(folder: Path) -> None:
     from cyclescope.bounds._contents import contents_of, made_up_values
-    from cyclescope.cli._bounds import _data
+    from cyclescope.cli._bounds import arrays
 
-    data = _data(folder / "input.json")
+    data = arrays(folder / "input.json")
     made_up_values(_network(), data)
     contents_of(_network(), data)
 
