@@ -4,6 +4,10 @@ Each copy of the program has a queue of jobs. The preloader takes one job at a t
 its lines through the thread's read port; meanwhile the lines of earlier jobs come back, from all
 banks and in any order, and one a cycle is turned to its place and written, in two cycles if it
 falls into two lines of the array.
+
+A line of 64 bytes is turned by as many bytes as all of its job, and only its first and last line
+are not whole. So nothing about a line is computed when it comes back: what its job's lines share is
+written down when the job begins, and what is the line's own goes with the request.
 """
 
 from __future__ import annotations
@@ -119,24 +123,25 @@ class Preloader:
 
         tid, source = of("tid", self._tid), of("source", ADDRESS)
         offset, length = of("offset", ADDRESS), of("length", ADDRESS)
-        last = m.wire("preload_last", source + length - 1)
-        lines = last[ADDRESS - 1 : OFFSET] - source[ADDRESS - 1 : OFFSET] + 1
-        lines = m.wire("preload_lines", mux(length.none(), const(0, lines.width), lines))
-        m.update(left, lines.trunc(count), begins)
+        low = source[OFFSET - 1 : 0]
+        end = m.wire("preload_end", length + low.zext(ADDRESS) + (LINE - 1))
+        lines = end[count + OFFSET - 1 : OFFSET] & length.any().repeat(count)
+        lines = m.wire("preload_lines", lines)
+        m.update(left, lines, begins)
         m.update(left, left - 1, accepted)
 
-        # What the lines that come back need to know, by copy and thread.
-        slot = cat(number, tid) if n > 1 else number
+        # By copy and thread. A line's byte 0 goes to byte `turn` of a line of the array.
+        slot = self._slot(number, tid)
         depth = 1 << slot.width
-        begin = "where the source begins in its line"
-        self._low = m.memory("preload_low", OFFSET, depth, note=begin)
-        self._low.write(slot, source[OFFSET - 1 : 0], begins)
-        self._offset = m.memory("preload_offset_of", ADDRESS, depth)
-        self._offset.write(slot, offset, begins)
-        self._length = m.memory("preload_length_of", ADDRESS, depth)
-        self._length.write(slot, length, begins)
+        begin = m.wire("preload_begin", offset - low.zext(ADDRESS))
+        turn = begin[OFFSET - 1 : 0]
+        # The bits of `end` are those of the last byte: 64 - 1 has been added for 0 - 1.
+        final = end[OFFSET - 1 : 0]
+        facts = cat(low, final, turn, begin[count + OFFSET - 1 : OFFSET])
+        self._facts = m.memory("preload_facts", facts.width, depth, note="of a job")
+        self._facts.write(slot, m.named(facts, "preload_job"), begins)
         self._missing = m.memory("preload_missing", count, depth, note="lines to be written")
-        self._missing.write(slot, lines.trunc(count), begins)
+        self._missing.write(slot, lines, begins)
         for i, job in enumerate(jobs):
             empty = chosen[i] & length.none()
             job.busy.clear(one_hot(empty, job.tid, n))
@@ -149,9 +154,20 @@ class Preloader:
         m.update(place, place + 1, accepted)
         owner = m.delay(number, "preload_owner", when=begins)
         who = m.delay(tid, "preload_who", when=begins) if n > 1 else const(0, 1)
+        # Whether the line falls into two lines of the array: by its last byte.
+        turned = m.delay(turn, "preload_turned_by", when=begins)
+        ending = m.delay(final, "preload_ends_at", when=begins)
+        is_last = m.wire("preload_is_last", left.eq(1))
+        highest = mux(is_last, ending, const(LINE - 1, OFFSET))
+        reach = m.wire("preload_reach", turned.zext(OFFSET + 1) + highest.zext(OFFSET + 1))
         self._count = count
         self.moving = self.moving | waiting.any() | left.any()
-        return Asking(left.any(), who, cat(at, const(0, OFFSET)), cat(place, owner), accepted)
+        line = cat(is_last, reach[OFFSET], place, owner)
+        return Asking(left.any(), who, cat(at, const(0, OFFSET)), line, accepted)
+
+    def _slot(self, number: Expr, tid: Expr) -> Expr:
+        """The place of a copy's job of a thread."""
+        return cat(number, tid) if self._threads > 1 else number
 
     def take(self, arrivals: list[tuple[Expr, Expr, Expr, Expr]], depth: int) -> None:
         """Writes what comes back.
@@ -160,7 +176,7 @@ class Preloader:
             arrivals: of each bank (valid, tid, line of the request, data).
             depth: lines that may be under way in a bank.
         """
-        m, n = self._m, self._threads
+        m, n, count = self._m, self._threads, self._count
         place = depth.bit_length() - 1
         words: list[Net] = []
         filled: list[Expr] = []
@@ -172,7 +188,9 @@ class Preloader:
             head = m.register(f"preload_bank{b}_head", place + 1, reset=0)
             queue.write(tail.trunc(place), m.named(word, f"preload_bank{b}_in"), valid)
             m.update(tail, tail + 1, valid)
-            words.append(m.wire(f"preload_bank{b}_out", queue.at(head.trunc(place))))
+            first = m.wire(f"preload_bank{b}_out", queue.at(head.trunc(place)))
+            facts = self._facts.at(self._slot(*self._whose(first)))
+            words.append(m.wire(f"preload_bank{b}_first", cat(facts, first)))
             filled.append(m.wire(f"preload_bank{b}_filled", tail.ne(head)))
             heads.append(head)
         second = m.register("preload_second", 1, reset=0, note="the line's other part is written")
@@ -197,34 +215,25 @@ class Preloader:
         m.update(second, busy)
         now = m.register("preload_now", word.width)
         m.update(now, word, hts["valid"])
-        data = now[LINE_BITS - 1 : 0]
-        top = LINE_BITS + self._tid
-        tid = now[top - 1 : LINE_BITS]
-        owner = now[top + self._which - 1 : top]
-        line = now[word.width - 1 : top + self._which]
-        slot = m.wire("preload_slot", cat(owner, tid) if n > 1 else owner)
-        low, offset = self._low.at(slot), self._offset.at(slot)
-        length, missing = self._length.at(slot), m.wire("preload_still", self._missing.at(slot))
+        owner, tid = self._whose(now)
+        slot = m.wire("preload_slot", self._slot(owner, tid))
+        missing = m.wire("preload_still", self._missing.at(slot))
+        data, _, line, split, last, base, turn, final, low = _fields(
+            now, LINE_BITS, self._tid + self._which, count, 1, 1, count, OFFSET, OFFSET, OFFSET
+        )
+        m.assign(splits, split)
 
-        # Byte j of the line goes to byte begin + j of the array, if 0 <= first + j < length.
-        first = cat(line.zext(ADDRESS - OFFSET), const(0, OFFSET)) - low.zext(ADDRESS)
-        first = m.wire("preload_first_byte", first)
-        begin = m.wire("preload_to", offset + first)
-        turn = begin[OFFSET - 1 : 0]
-        behind = m.wire("preload_behind", length - first)
         all_ = const(-1, LINE)
         start = mux(line.none(), all_ << low, all_)
-        short = behind[ADDRESS - 1 : OFFSET].none()
-        stop = mux(short, ~(all_ << behind[OFFSET - 1 : 0]), all_)
+        stop = mux(last, all_ >> ~final, all_)
         wide = m.wire("preload_mask", (start & stop).zext(2 * LINE) << turn)
-        high = wide[2 * LINE - 1 : LINE]
-        m.assign(splits, high.any())
         pair = m.wire("preload_pair", data.zext(2 * LINE_BITS) << cat(turn, const(0, 3)))
         turned = m.wire(
             "preload_turned", pair[2 * LINE_BITS - 1 : LINE_BITS] | pair[LINE_BITS - 1 : 0]
         )
-        mask = m.wire("preload_enables", mux(second, high, wide[LINE - 1 : 0]))
-        index = m.wire("preload_index", begin[ADDRESS - 1 : OFFSET] + second.zext(ADDRESS - OFFSET))
+        halves = wide[2 * LINE - 1 : LINE], wide[LINE - 1 : 0]
+        mask = m.wire("preload_enables", mux(second, *halves))
+        index = m.wire("preload_index", base + line + second.zext(count))
         ends = m.wire("preload_ends", writing & ~busy)
         self._missing.write(slot, missing - 1, ends)
         over = m.wire("preload_over", ends & missing.eq(1))
@@ -236,3 +245,18 @@ class Preloader:
             mine = either([owner.eq(i) for i, j in enumerate(self._jobs) if id(j.target) == key], 1)
             target.store_line(writing & mine, tid, index, turned, mask)
         self.moving = m.wire("preload_moving", self.moving | some.any() | writing)
+
+    def _whose(self, word: Expr) -> tuple[Expr, Expr]:
+        """The copy and the thread of a line that came back."""
+        top = LINE_BITS + self._tid
+        return word[top + self._which - 1 : top], word[top - 1 : LINE_BITS]
+
+
+def _fields(word: Expr, *widths: int) -> list[Expr]:
+    """A word's parts from the low end on."""
+    parts: list[Expr] = []
+    low = 0
+    for width in widths:
+        parts.append(word[low + width - 1 : low])
+        low += width
+    return parts
