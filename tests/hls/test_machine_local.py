@@ -84,7 +84,9 @@ def built(stores: list[int], loads: list[int], threads: int) -> Module:
         made.store(f"s{i}", valid, tid.trunc(tid_width(threads)), offset, m.input(f"v{i}", width))
     for i, width in enumerate(loads):
         valid, tid, offset = (m.input(f"load{i}{n}", w) for n, w in PINS)
-        m.output(f"q{i}", made.load(f"l{i}", valid, tid.trunc(tid_width(threads)), offset, width))
+        m.output(
+            f"q{i}", made.load(f"l{i}", valid, valid, tid.trunc(tid_width(threads)), offset, width)
+        )
     made.finish()
     return m
 

@@ -39,15 +39,22 @@ class Given:
         if self._next is not None:
             self._is_next.clear(one_hot(valid, tid, self._threads))
 
-    def write(self, valid: Expr, tid: Expr, value: Expr) -> None:
-        """An iteration writes it, if it is carried; at one place."""
+    def write(self, valid: Expr, who: Expr, tid: Expr, value: Expr) -> None:
+        """An iteration writes it, if it is carried; at one place.
+
+        Args:
+            valid: in this cycle.
+            who: the thread's bit, then.
+            tid: its number.
+            value: of the next iteration.
+        """
         assert self._next is not None
         assert self._written is None
         value = self._m.named(value, f"{self._name}_value")
         valid = self._m.named(valid, f"{self._name}_now")
         self._written = valid, tid, value
         self._next.write(tid, value, valid)
-        self._is_next.set(one_hot(valid, tid, self._threads))
+        self._is_next.set(who)
 
     def at(self, tid: Expr) -> Expr:
         """A thread's value."""

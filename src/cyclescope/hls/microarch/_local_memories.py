@@ -9,8 +9,8 @@ as many ports as the program has accesses. Two forms have no more ports than blo
   thread never makes more than two accesses in a cycle; the first in the program takes one port,
   another one the other.
 
-No port ever reads a word in the cycle in which another writes it: copies are the threads' own, and
-the orders of the data flow keep a thread's accesses to one place a cycle apart.
+No port ever reads a word that is used in the cycle in which another writes it: copies are the
+threads' own, and the orders of the data flow keep a thread's accesses to one place a cycle apart.
 """
 
 from __future__ import annotations
@@ -90,15 +90,25 @@ class LocalArray:
             depth = self._threads << self._index
             self._memory = m.memory(array.name, 8 * self._word, depth, note=note, block=True)
 
-    def load(self, name: str, valid: Expr, tid: Expr, offset: Expr, width: int) -> Expr:
-        """Reads `width` bits; they are there in the next cycle."""
+    def load(self, name: str, valid: Expr, go: Expr, tid: Expr, offset: Expr, width: int) -> Expr:
+        """Reads `width` bits; they are there in the next cycle.
+
+        Args:
+            name: of the place that reads, which may have a port of its own.
+            valid: a thread is there in this cycle.
+            go: it does read. That is known late, so the port of its own reads whether it does or
+                not: nobody looks at such a word.
+            tid: the thread.
+            offset: in bytes.
+            width: in bits.
+        """
         m = self._m
         index = offset[self._byte + self._index - 1 : self._byte]
         if self._shared:
             got = self._memory.read(self._place(tid, index), valid, name=f"{name}_word")
         else:
             got = m.forward_wire(f"{name}_word", 8 * self._word)
-            self._uses.append(_Use(name, valid, tid, index, word=got))
+            self._uses.append(_Use(name, go, tid, index, word=got))
         if width == 8 * self._word:
             return got
         byte = m.delay(offset[self._byte - 1 : 0], f"{name}_byte", when=valid)

@@ -7,6 +7,8 @@ arrives in w: its live values go into the contexts and the operations of w begin
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
 from cyclescope.errors import LawError
@@ -56,6 +58,7 @@ class Pipeline:
         self._given: dict[Node, Given] = {}
         self._values: dict[tuple[Value, int], Expr] = {}
         self._go: dict[int, Expr] = {}
+        self._whose: dict[int, Expr] = {}
         self._coming: dict[int, tuple[Expr, Expr, Expr | None]] = {}
         self._origin = core.origin(Part.CONTROL, graph.where)
         with core.m.part_of(self._origin):
@@ -248,14 +251,33 @@ class Pipeline:
 
     def _commit_at(self, stage: int) -> Expr:
         """The stage commit enable: 1 in the cycles in which the effects of this stage happen."""
+        valid, _ = self.stages[stage]
+        go = self._go_at(stage)
+        return valid if go is None else valid & go
+
+    def _go_at(self, stage: int) -> Expr | None:
+        """The loop's condition, of the iteration in this stage; None: there is no condition."""
         if self.root:
-            return self.stages[stage][0]
+            return None
         if stage < self.plan.commit_stage:
             raise LawError(f"{self.note}: an effect in stage {stage} before it is known to be")
         if stage == self.plan.commit_stage and stage not in self._go:
             assert self.graph.continues is not None
             self._go[stage] = self.at(self.graph.continues, stage)
-        return self.stages[stage][0] & self._go[stage]
+        return self._go[stage]
+
+    def _who(self, stage: int, *late: Expr | None) -> Expr:
+        """The bit of the thread in this stage, if all conditions are 1.
+
+        They are known late, and who it is early: so they come last.
+        """
+        core = self.core
+        if stage not in self._whose:
+            mask = one_hot(*self.stages[stage], core.threads)
+            self._whose[stage] = core.m.wire(f"{self.name}_s{stage}_who", mask)
+        mask = self._whose[stage]
+        conditions = [one for one in late if one is not None]
+        return mask & reduce(and_, conditions).repeat(core.threads) if conditions else mask
 
     def _node(self, node: Node, stage: int, gate: Gate) -> None:
         core, m = self.core, self.core.m
@@ -297,8 +319,9 @@ class Pipeline:
         if stores:
             memory.store(name, go, tid, offset, self.at(node.operands[1], stage))
         else:
+            valid = self.stages[stage][0]
             self._values[node.result, stage + 1] = memory.load(
-                name, go, tid, offset, node.widths[0]
+                name, valid, go, tid, offset, node.widths[0]
             )
 
     def _carry(self, stage: int) -> None:
@@ -306,31 +329,32 @@ class Pipeline:
         m = self.core.m
         valid, tid = self.stages[stage]
         if not self.root and stage == self.plan.commit_stage:
-            going = self._commit_at(stage)
-            stops = self.stops = m.wire(f"{self.name}_stops", valid & ~going, keep=True)
+            go = self._go_at(stage)
+            assert go is not None
+            self.stops = m.wire(f"{self.name}_stops", valid & ~go, keep=True)
             self.tested = valid
-            self.last_seen.set(one_hot(stops, tid, self.core.threads))
+            self.last_seen.set(self._who(stage, ~go))
             self.last_seen.clear(self.entered)
         for carried in self.plan.written.get(stage, ()):
             value = self.at(carried.next, stage)
-            self._given[carried.param].write(self._late_commit(stage), tid, value)
+            who = self._who(stage, self._go_at(stage))
+            self._given[carried.param].write(self._commit_at(stage), who, tid, value)
         for gate, event in self.plan.events.items():
             if event == stage:
-                going, who = self._soon(stage)
-                self.gates[gate].token.set(one_hot(going, who, self.core.threads))
+                self.gates[gate].token.set(self._soon(stage))
 
-    def _soon(self, stage: int) -> tuple[Expr, Expr]:
-        """An iteration comes into a stage in the next cycle, if it happens; its thread.
+    def _soon(self, stage: int) -> Expr:
+        """The thread of which an iteration comes into a stage in the next cycle, if it happens.
 
         A thread that this lets go comes into its next stage two cycles later. Where it is known no
         sooner whether the iteration happens: it is in the stage in this cycle.
         """
         valid, tid, went = self._coming[stage]
         if self.root or stage < self.plan.commit_stage:
-            return valid, tid
+            return one_hot(valid, tid, self.core.threads)
         if went is not None:
-            return valid & went, tid
-        return self._late_commit(stage), self.stages[stage][1]
+            return one_hot(valid & went, tid, self.core.threads)
+        return self._who(stage, self._go_at(stage))
 
     def _op_activity(self, stage: int, gate: Gate) -> None:
         """Declare a named wire that says in which cycles the stage's operations are active."""
@@ -343,28 +367,24 @@ class Pipeline:
             wire = self.core.m.wire(f"{self.name}_s{stage}_works", active, keep=True)
             self.op_activities.append(OpActivity(wire, tid, integer, floating, gate.apart))
 
-    def _late_commit(self, stage: int) -> Expr:
-        if stage < self.plan.commit_stage:
-            raise LawError(f"{self.note}: a carried value is written before the loop's condition")
-        return self._commit_at(stage)
-
     def _arrive(self, before: Gate, gate: Gate) -> None:
         # A thread's next one leaves the gate before when this one has left here.
         apart = gate.stage - before.stage
         core, m = self.core, self.core.m
         valid, tid = self.stages[gate.stage]
-        gate.present.set(one_hot(valid, tid, core.threads))
-        go = self._commit_at(gate.stage)
+        gate.present.set(self._who(gate.stage))
+        go = self._go_at(gate.stage)
         for node in self.plan.by_stage.get(gate.stage, ()):
             if node not in self.plan.in_waiting:
                 continue
             part = Part.MEMORY_PATH if node.array is not None else Part.CONTROL
             with m.source(core.text(node.where)), m.part_of(core.origin(part, node.where)):
                 name = f"{self.name}_w{gate.stage}_{node.name or node.op}"
-                when = go if node.when is None else go & self.at(node.when, gate.stage)
-                issue = m.wire(f"{name}_issue", when)
+                when = None if node.when is None else self.at(node.when, gate.stage)
+                conditions = [one for one in (go, when) if one is not None]
+                issue = m.wire(f"{name}_issue", reduce(and_, conditions, valid))
                 busy = ThreadMask(m, f"{name}_busy", core.threads)
-                busy.set(one_hot(issue, tid, core.threads))
+                busy.set(self._who(gate.stage, go, when))
                 gate.flags.append(busy)
                 operands = [self.at(v, gate.stage) for v in node.operands]
                 result = core.begin(node, name, busy, issue, tid, operands, apart=apart)
