@@ -52,12 +52,12 @@ MUTANTS = {
         "far_below": (r"\(\|part_\d+\[8:5\]\) \? 5'h1f : ", ""),
     },
     "fmul64": {
-        "no_low_sticky": (r"\(\|sig_5\[49:0\]\)", "(|sig_5[49:1])"),
-        "no_subnormal_sticky": (r"wire sticky_2 = [^;]*;", "wire sticky_2 = sticky_6;"),
+        "no_low_sticky": (r"\(\|sig_7\[49:0\]\)", "(|sig_7[49:1])"),
+        "no_subnormal_sticky": (r"wire sticky_2 = [^;]*;", "wire sticky_2 = sticky_8;"),
     },
     "fdiv32": {
-        "no_sticky": (r"sticky_18 <= .*;", "sticky_18 <= 0;"),
-        "no_subnormal_sticky": (r"wire sticky_2 = [^;]*;", "wire sticky_2 = sticky_18;"),
+        "no_sticky": (r"parts_18 <= .*;", "parts_18 <= 0;"),
+        "no_subnormal_sticky": (r"wire sticky_2 = [^;]*;", "wire sticky_2 = sticky;"),
         "zero_by_zero": (r" \| \(~a_normal & a_empty & \(~b_normal & b_empty\)\)", ""),
         "by_infinity": (r"none_1 <= none;", "none_1 <= a_empty & ~a_normal;"),
     },

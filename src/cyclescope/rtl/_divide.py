@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, cat, const, mux
 from cyclescope.rtl._format import depth_below, finish, float_format, unpack
-from cyclescope.rtl._stages import leading_zeros
+from cyclescope.rtl._stages import leading_zeros, shift_left
 
 if TYPE_CHECKING:
     from cyclescope.rtl._stages import Stages
@@ -19,9 +19,101 @@ def _root_steps(width: int) -> int:
     return 2 if width <= 26 else 1
 
 
-def _bits(width: int) -> int:
-    """Bits of a quotient that one stage finds: two if three subtractions and a choice are fast."""
-    return 2 if width <= 32 else 1
+_PART = 8  # bits of a rest that are looked at together
+
+
+class _TwoBits:
+    """Steps that find two bits of a quotient each: fast where a divisor has up to 32 bits.
+
+    The divisor `v.b` is subtracted once, twice and three times side by side, so that it takes one
+    carry chain. A cut follows, as which of the differences is the rest selects each of its bits:
+    that takes a register's strength. A cut belongs before the first step, too: three times the
+    divisor is made when the steps are.
+    """
+
+    each = 2
+
+    def __init__(self, v: Stages) -> None:
+        self._v = v
+        wide = v.b.width + 2
+        v.b3 = v.b.zext(wide) + cat(v.b, const(0, 1)).zext(wide)
+
+    def step(self, rest: Expr, digits: Expr) -> None:
+        """Takes the dividend's next two bits; a cut must follow."""
+        v = self._v
+        v.part = cat(rest, digits)
+        for times, multiple in enumerate((v.b, cat(v.b, const(0, 1)), v.b3), 1):
+            less = v.part.zext(v.part.width + 1) - multiple.zext(v.part.width + 1)
+            less = v.module.wire("less", less)
+            # The bit in front of the others is the borrow.
+            setattr(v, f"less{times}", cat(less[v.part.width], less[v.b.width - 1 : 0]))
+
+    def found(self) -> tuple[Expr, Expr]:
+        """After the cut: the rest, and the quotient's bits."""
+        v = self._v
+        top = v.b.width
+        one, two, three = ~v.less1[top], ~v.less2[top], ~v.less3[top]
+        at_least_two = mux(three, v.less3[top - 1 : 0], v.less2[top - 1 : 0])
+        at_most_one = mux(one, v.less1[top - 1 : 0], v.part[top - 1 : 0])
+        return mux(two, at_least_two, at_most_one), cat(two, three | (one & ~two))
+
+    def remainder(self, rest: Expr) -> Expr:
+        """The remainder, when all steps are done."""
+        return rest
+
+    def differs(self, rest: Expr) -> Expr:
+        """Bits of which one is 1 if there is a remainder."""
+        return rest
+
+
+class _OneBit:
+    """Steps that find one bit of a quotient each, without restoring.
+
+    The divisor `v.b` is subtracted from a rest that is not negative and added to one that is, so a
+    step has one carry chain and no choice behind it. The rest is less than the divisor, and at
+    least minus the divisor: it has a sign.
+    """
+
+    each = 1
+
+    def __init__(self, v: Stages) -> None:
+        self._v = v
+
+    def step(self, rest: Expr, digits: Expr) -> None:
+        """Takes the dividend's next bit; a cut must follow."""
+        v = self._v
+        size = v.b.width + 1
+        subtracts = ~rest[size - 1] if rest.width == size else const(1, 1)
+        addend = v.b.zext(size) ^ subtracts.repeat(size)
+        # The carry into the lowest bit comes from one more below it.
+        total = cat(rest[size - 2 : 0], digits, const(1, 1)) + cat(addend, subtracts)
+        v.rest = v.module.wire("total", total)[size:1]
+
+    def found(self) -> tuple[Expr, Expr]:
+        """After the cut: the rest, with its sign, and the quotient's bit."""
+        rest = self._v.rest
+        return rest, ~rest[rest.width - 1]
+
+    def remainder(self, rest: Expr) -> Expr:
+        """The remainder, when all steps are done."""
+        width = rest.width - 1
+        return rest[width - 1 : 0] + (self._v.b & rest[width].repeat(width))
+
+    def differs(self, rest: Expr) -> Expr:
+        """Bits of which one is 1 if there is a remainder.
+
+        Of a negative rest, whether the divisor added gives nothing: if it does, each carry is known
+        from the bits below it, without a chain.
+        """
+        v = self._v
+        b = v.b.zext(rest.width)
+        carries = cat((rest | b)[rest.width - 2 : 0], const(0, 1))
+        return mux(rest[rest.width - 1], rest ^ b ^ carries, rest)
+
+
+def _steps(v: Stages, width: int) -> _OneBit | _TwoBits:
+    """The steps of a division by `v.b`, for a quotient of so many bits."""
+    return _TwoBits(v) if width <= 32 else _OneBit(v)
 
 
 def divide(v: Stages, width: int, *, signed: bool, remainder: bool) -> None:
@@ -40,18 +132,24 @@ def divide(v: Stages, width: int, *, signed: bool, remainder: bool) -> None:
         v.cut()
     else:
         v.a, v.b = a, b
-    if (each := _bits(width)) == 2:
-        _triple(v)
+    steps = _steps(v, width)
+    if steps.each > 1:
         v.cut()
 
     # The dividend leaves at the top of `a` while the quotient enters at its end.
-    v.rest = const(0, width)
-    for i in range(0, width, each):
+    rest: Expr = const(0, width)
+    for i in range(0, width, steps.each):
         if i:
             v.cut()
-        v.rest, found = _step(v, cat(v.rest, v.a[width - 1 : width - each]))
-        v.a = cat(v.a[width - each - 1 : 0], found)
+            rest, found = steps.found()
+            v.a = cat(v.a[width - steps.each - 1 : 0], found)
+        steps.step(rest, v.a[width - 1 : width - steps.each])
     v.cut()
+    rest, found = steps.found()
+    v.a = cat(v.a[width - steps.each - 1 : 0], found)
+    v.rest = steps.remainder(rest)
+    if steps.each > 1 or remainder:
+        v.cut()
 
     if signed:
         if remainder:
@@ -61,37 +159,6 @@ def divide(v: Stages, width: int, *, signed: bool, remainder: bool) -> None:
         v.cut()
     else:
         v.result = v.rest if remainder else v.a
-
-
-def _triple(v: Stages) -> None:
-    """Makes three times the divisor `v.b`, for `_step`."""
-    wide = v.b.width + 2
-    v.b3 = v.b.zext(wide) + cat(v.b, const(0, 1)).zext(wide)
-
-
-def _step(v: Stages, part: Expr) -> tuple[Expr, Expr]:
-    """One or two bits of a quotient by `v.b`: (new rest, bits).
-
-    `part` has so many bits more than the divisor. For two bits the divisor is subtracted once,
-    twice and three times side by side, so that they take one carry chain.
-    """
-    width = v.b.width
-    each = part.width - width
-    part = v.module.named(part, "part")
-    multiples = (v.b,) if each == 1 else (v.b, cat(v.b, const(0, 1)), v.b3)
-    rests: list[Expr] = []
-    fits: list[Expr] = []
-    for multiple in multiples:
-        # Not negative: the bit in front of the others is the borrow.
-        less = part.zext(part.width + 1) - multiple.zext(part.width + 1)
-        less = v.module.wire("less", less)
-        fits.append(~less[part.width])
-        rests.append(less[width - 1 : 0])
-    rest = mux(fits[0], rests[0], part[width - 1 : 0])
-    if each == 1:
-        return rest, fits[0]
-    one, two, three = fits
-    return mux(two, mux(three, rests[2], rests[1]), rest), cat(two, three | (one & ~two))
 
 
 def fdiv(v: Stages, width: int) -> None:
@@ -111,11 +178,14 @@ def fdiv(v: Stages, width: int) -> None:
     v.e_a, v.e_b = a.exponent.zext(extended), b.exponent.zext(extended)
     v.a, v.b = a.significand, b.significand
 
-    # normalise both
+    # normalise both; of 64 bits, whether there is a hidden bit is known too late to be counted
+    if width > 32:
+        v.cut()
+    left_b = leading_zeros(v.beside(), v.b, cut=16)
     v.left_a = leading_zeros(v, v.a, cut=16)
-    v.left_b = leading_zeros(v.beside(), b.significand, cut=16)
+    v.left_b = left_b
     v.cut()
-    v.a, v.b = v.a << v.left_a, v.b << v.left_b
+    shift_left(v, a="left_a", b="left_b")
     v.e = (v.e_a - v.e_b) + (v.left_b.zext(extended) - v.left_a.zext(extended))
     v.drop("e_a", "e_b", "left_a", "left_b")
     v.cut()
@@ -123,24 +193,33 @@ def fdiv(v: Stages, width: int) -> None:
     # so that the quotient is at least 1 and less than 2, and its first bit known
     v.less = v.a.ult(v.b)
     v.e = v.e + form.bias
-    if (each := _bits(f)) == 2:
-        _triple(v)
+    steps = _steps(v, f)
     v.cut()
     dividend = mux(v.less, cat(v.a, const(0, 1)), cat(const(0, 1), v.a))
     v.rest = (dividend - v.b.zext(f + 2))[f:0]
     v.e = v.e - v.less.zext(extended)
-    v.quotient = const(1, 1)
     v.drop("a", "less")
-    for _ in range(0, f + 1, each):
-        v.cut()
-        v.rest, found = _step(v, cat(v.rest, const(0, each)))
-        v.quotient = cat(v.quotient, found)
     v.cut()
+    steps.step(v.rest, const(0, steps.each))
+    v.quotient = const(1, 1)
+    for _ in range(steps.each, f + 1, steps.each):
+        v.cut()
+        rest, found = steps.found()
+        v.quotient = cat(v.quotient, found)
+        steps.step(rest, const(0, steps.each))
+    v.cut()
+    rest, found = steps.found()
+    v.quotient = cat(v.quotient, found)
 
-    v.sticky = v.rest.any() & ~v.none
+    # In two stages: first for parts of the rest.
+    differs = v.module.wire("differs", steps.differs(rest))
+    top = differs.width - 1
+    parts = [differs[min(i + _PART - 1, top) : i].any() for i in range(0, top + 1, _PART)]
+    v.parts = cat(*reversed(parts))
     v.sig = v.quotient & (~v.none).repeat(v.quotient.width)
     v.deep = depth_below(v.e, v.quotient.width)
     v.cut()
+    v.sticky = v.parts.any() & ~v.none
     finish(v, form, underflow=True)
 
 
@@ -160,7 +239,7 @@ def fsqrt(v: Stages, width: int) -> None:
     v.e, v.a = a.exponent.zext(extended), a.significand
     v.left = leading_zeros(v, v.a, cut=16)
     v.cut()
-    v.a = v.a << v.left
+    shift_left(v, a="left")
     v.e = v.e - v.left.zext(extended)
     v.cut()
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, cat, const, mux
 from cyclescope.rtl._format import depth, finish, float_format, unpack
-from cyclescope.rtl._stages import leading_zeros
+from cyclescope.rtl._stages import leading_zeros, shift_left
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,28 +205,36 @@ def fmul(v: Stages, width: int) -> None:
     # Whether there is a hidden bit is known late, and a multiplier takes most of a cycle. It is far
     # from those of other units, which may have the same operand.
     v.cut(separate=("a", "b"))
-    v.e = v.e_a + v.e_b - (form.bias - 1)
-    # By how much it is below 1; by how much, if the product is below 2.
-    v.below, v.below_more = form.bias - v.e_a - v.e_b, form.bias + 1 - v.e_a - v.e_b
+    v.power = v.e_a + v.e_b
+    v.drop("e_a", "e_b")
     size = 2 * f + 2
     tiles = _products(v, v.a, v.b, size)
     if wide:
         v.cut()
-        # the sum, in two stages, beside the count
-        # Five rows, of which the last two are short: so these sums have the shortest chains.
+        # The sum of five rows in three stages, beside the count. Each adds two: a third would cost
+        # a level of logic in front of a chain of up to 73 bits. The lowest row comes last, as its
+        # lowest bits are those of the sum.
         rows = _rows(v, tiles)
-        (low, v.first), (also_low, v.second) = (
-            _added([rows[i] for i in chosen], size) for chosen in ((1, 2, 3), (0, 4))
+        low, v.lowest = rows[0]
+        (first_low, v.first), (second_low, v.second) = (
+            _added([rows[i] for i in chosen], size) for chosen in ((1, 2), (3, 4))
         )
         v.left = leading_zeros(v, v.small, cut=16)
-        v.product = _padded(_added([(low, v.first), (also_low, v.second)], size), 0, size)
+        others_low, v.others = _added([(first_low, v.first), (second_low, v.second)], size)
+        v.cut()
+        v.product = _padded(_added([(low, v.lowest), (others_low, v.others)], size), 0, size)
     else:
         v.left = leading_zeros(v, v.small, cut=16)
         v.product = _total(v, _rows(v, tiles), TERMS, size)
+    v.e = v.power - (form.bias - 1)
+    # By how much it is below 1; by how much, if the product is below 2.
+    v.below, v.below_more = form.bias - v.power, form.bias + 1 - v.power
+    v.drop("power")
     v.cut()
 
     # left by the leading zeros
-    v.sig = v.product << v.left
+    shift_left(v, product="left")
+    v.sig = v.product
     v.e = v.e - v.left.zext(extended)
     below, below_more = (b + v.left.zext(extended) for b in (v.below, v.below_more))
     v.deep, v.deeper = depth(below, f + 3), depth(below_more, f + 3)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from cyclescope.rtl._module import Module
 
-__all__ = ["Stages", "leading_zeros", "shift_right_sticky"]
+__all__ = ["Stages", "leading_zeros", "shift_left", "shift_right_sticky"]
 
 
 class Stages:
@@ -118,6 +118,29 @@ def leading_zeros(v: Stages, value: Expr, *, cut: int = 0) -> Expr:
         ]
         some = [m.wire("some", a | b) for a, b in zip(in_low, in_high, strict=True)]
     return zeros[0]
+
+
+_AT_ONCE = 5  # bits of a left shift's amount that one stage uses
+_FINE = 3  # of a longer one the second stage uses so many
+
+
+def shift_left(v: Stages, **amounts: str) -> None:
+    """Shifts values of `v` left: each named one by the value with the name given for it.
+
+    A stage ends in between if there are more than 32 places to shift by.
+    """
+    widths = {getattr(v, amount).width for amount in amounts.values()}
+    fine = 0
+    if max(widths) > _AT_ONCE:
+        fine = _FINE
+        for name, by in amounts.items():
+            amount = getattr(v, by)
+            coarse = cat(amount[amount.width - 1 : fine], const(0, fine))
+            setattr(v, name, getattr(v, name) << coarse)
+        v.cut()
+    for name, by in amounts.items():
+        amount = getattr(v, by)
+        setattr(v, name, getattr(v, name) << (amount[fine - 1 : 0] if fine else amount))
 
 
 _NIBBLE = 4
