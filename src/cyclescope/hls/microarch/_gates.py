@@ -94,10 +94,22 @@ class Gate:
 
     def finish(self) -> None:
         """Everything that sets and clears flags is known."""
-        # A thread that goes sets what the next one of its own waits for: known last, it is but one
-        # condition more.
-        stays = any(not wanted and flags.set_by(self.grant) for flags, wanted in self._needs)
-        unless = self.grant if stays else None
-        nexts = [(flags.next(unless), wanted) for flags, wanted in self._needs]
-        ready = reduce(and_, [bits if wanted else ~bits for bits, wanted in nexts])
-        self._m.update(self.may_go, ready & ~self.grant if stays else ready)
+        # Who goes in this cycle is known last: what it leaves behind is computed for a thread that
+        # does and for one that does not, and it chooses.
+        if not any(flags.follows(self.grant) for flags, _ in self._needs):
+            self._m.update(self.may_go, self._ready(happens=False))
+            return
+        after = self._ready(happens=True)
+        stays = self._ready(happens=False) & ~self.grant
+        self._m.update(self.may_go, stays if after.value == 0 else stays | (after & self.grant))
+
+    def _ready(self, *, happens: bool) -> Expr:
+        """The threads that may go in the next cycle, if all go in this one (`happens`), or none."""
+        ready: list[Expr] = []
+        for flags, wanted in self._needs:
+            bits = flags.next(self.grant, happens=happens)
+            if bits.value is None:
+                ready.append(bits if wanted else ~bits)
+            elif (bits.value != 0) != wanted:
+                return const(0, bits.width)
+        return reduce(and_, ready)

@@ -121,22 +121,33 @@ class ThreadMask:
         """Everything that sets and clears is known."""
         self._m.update(self.bits, self.next())
 
-    def next(self, unless: Expr | None = None) -> Expr:
-        """The bits of the next cycle, or what they would be if a mask, `unless`, were nothing.
+    def next(self, late: Expr | None = None, *, happens: bool = False) -> Expr:
+        """The bits of the next cycle, when everything that sets and clears is known.
 
-        Everything that sets and clears is known.
+        Args:
+            late: a mask; not read, but taken as nothing, or as all threads if it `happens`.
+            happens: see above.
         """
+        width = self.bits.width
+        if happens and self._has(self._sets, late):
+            return const(-1, width)
         value: Expr = self.bits
-        if clears := [mask for mask in self._clears if mask is not unless]:
-            value = value & ~either(clears, self.bits.width)
+        if happens and self._has(self._clears, late):
+            value = const(0, width)
+        elif clears := [mask for mask in self._clears if mask is not late]:
+            value = value & ~either(clears, width)
         for mask in self._sets:
-            if mask is not unless:
+            if mask is not late:
                 value = value | mask
         return value
 
-    def set_by(self, mask: Expr) -> bool:
-        """Return whether a mask sets bits."""
-        return any(mask is one for one in self._sets)
+    def follows(self, mask: Expr) -> bool:
+        """Return whether a mask sets or clears bits."""
+        return self._has(self._sets, mask) or self._has(self._clears, mask)
+
+    @staticmethod
+    def _has(masks: Sequence[Expr], mask: Expr | None) -> bool:
+        return any(mask is one for one in masks)
 
 
 def scheduler(threads: int, *, ordered: bool = False, gated: bool = False) -> Module:
