@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, cat, const, mux
 from cyclescope.rtl._format import depth_below, finish, float_format, unpack
-from cyclescope.rtl._stages import leading_zeros, shift_left
+from cyclescope.rtl._stages import leading_zeros, shift_left, some_in_parts
 
 if TYPE_CHECKING:
     from cyclescope.rtl._stages import Stages
@@ -213,9 +213,7 @@ def fdiv(v: Stages, width: int) -> None:
 
     # In two stages: first for parts of the rest.
     differs = v.module.wire("differs", steps.differs(rest))
-    top = differs.width - 1
-    parts = [differs[min(i + _PART - 1, top) : i].any() for i in range(0, top + 1, _PART)]
-    v.parts = cat(*reversed(parts))
+    v.parts = some_in_parts(differs, _PART)
     v.sig = v.quotient & (~v.none).repeat(v.quotient.width)
     v.deep = depth_below(v.e, v.quotient.width)
     v.cut()

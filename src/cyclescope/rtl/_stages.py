@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from cyclescope.rtl._module import Module
 
-__all__ = ["Stages", "leading_zeros", "shift_left", "shift_right_sticky"]
+__all__ = ["Stages", "leading_zeros", "shift_left", "shift_right_sticky", "some_in_parts"]
 
 
 class Stages:
@@ -129,9 +129,8 @@ def shift_left(v: Stages, **amounts: str) -> None:
 
     A stage ends in between if there are more than 32 places to shift by.
     """
-    widths = {getattr(v, amount).width for amount in amounts.values()}
     fine = 0
-    if max(widths) > _AT_ONCE:
+    if any(getattr(v, by).width > _AT_ONCE for by in amounts.values()):
         fine = _FINE
         for name, by in amounts.items():
             amount = getattr(v, by)
@@ -141,6 +140,13 @@ def shift_left(v: Stages, **amounts: str) -> None:
     for name, by in amounts.items():
         amount = getattr(v, by)
         setattr(v, name, getattr(v, name) << (amount[fine - 1 : 0] if fine else amount))
+
+
+def some_in_parts(value: Expr, size: int) -> Expr:
+    """A bit for each part of `size` bits, the lowest first: there is a one in it."""
+    top = value.width - 1
+    parts = [value[min(i + size - 1, top) : i].any() for i in range(0, top + 1, size)]
+    return cat(*reversed(parts))
 
 
 _NIBBLE = 4
@@ -156,10 +162,9 @@ def shift_right_sticky(value: Expr, amount: Expr) -> tuple[Expr, Expr]:
     if amount.width <= 2:
         return value >> amount, (value & ~(ones << amount)).any()
     coarse, fine = amount[amount.width - 1 : 2], amount[1:0]
-    top = value.width - 1
-    groups = [value[min(i + _NIBBLE - 1, top) : i].any() for i in range(0, top + 1, _NIBBLE)]
-    passed = ~(const(-1, len(groups)) << coarse)
-    lost = (cat(*reversed(groups)) & passed).any()
+    groups = some_in_parts(value, _NIBBLE)
+    passed = ~(const(-1, groups.width) << coarse)
+    lost = (groups & passed).any()
     moved = value >> cat(coarse, const(0, 2))
     least = moved[_NIBBLE - 2 : 0] & ~(const(-1, _NIBBLE - 1) << fine)
     return moved >> fine, lost | least.any()
