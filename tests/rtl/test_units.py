@@ -62,7 +62,7 @@ MUTANTS = {
         "by_infinity": (r"none_1 <= none;", "none_1 <= a_empty & ~a_normal;"),
     },
     "fsqrt32": {
-        "no_sticky": (r"sticky_18 <= .*;", "sticky_18 <= 0;"),
+        "no_sticky": (r"sticky_30 <= .*;", "sticky_30 <= 0;"),
         "of_negative": (r"wire nan = .*;", "wire nan = a_special & ~a_empty;"),
         "odd_exponent": (r"e_3_2 \+ 10'h7f", "e_3_2 + 10'h80"),
     },

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["divide", "fdiv", "fsqrt"]
 
 
-def _root_steps(width: int) -> int:
-    """Bits of a root that one stage finds: two carry chains in a row if they are short."""
-    return 2 if width <= 26 else 1
-
-
 _PART = 8  # bits of a rest that are looked at together
 
 
@@ -249,8 +244,7 @@ def fsqrt(v: Stages, width: int) -> None:
     steps = f + 2
     v.root, v.rest = const(0, 1), const(0, 1)
     for i in range(steps):
-        if i % _root_steps(f) == 0:
-            v.cut()
+        v.cut()
         size = i + 3
         left = v.radicand.width
         pair = v.radicand[left - 1 : left - 2]

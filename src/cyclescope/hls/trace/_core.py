@@ -245,6 +245,8 @@ class _Top:
         ended = m.wire("ended", mux(finished, ~moves, stop))
         over = m.register("over", 1, reset=0)
         m.update(over, 1, ended)
+        # What is seen of the core has registers in front of the profiling unit, which may be far away
+        # from where things happen: most of them are known late in their cycle.
         run = m.wire("run", ~(ended | over))
         high, low = self._core["state_high"], self._core["state_low"]
         states = [cat(high[t], low[t]) for t in reversed(range(core.threads))]
@@ -252,15 +254,16 @@ class _Top:
         for j, one in enumerate(feeds):
             for k, term in enumerate(one.terms):
                 count = cat(*reversed(misses)) if j in outside else self._core[f"count{j}_{k}"]
-                adds[f"feed{j}_{k}"] = count
+                adds[f"feed{j}_{k}"] = m.delay(count, f"seen{j}_{k}", reset=0)
                 if term.tagged:
-                    adds[f"feed{j}_{k}_lane"] = self._core[f"count{j}_{k}_lane"]
+                    lane = self._core[f"count{j}_{k}_lane"]
+                    adds[f"feed{j}_{k}_lane"] = m.delay(lane, f"seen{j}_{k}_lane")
         unit = m.instance(
             profiling_unit(layout, feeds),
             "unit",
             {
-                "run": run,
-                "state": cat(*states),
+                "run": m.delay(run, "run_seen", reset=0),
+                "state": m.delay(cat(*states), "state_seen"),
                 "base": base,
                 "lines": lines,
                 "waitrequest": ~self._core["trace_taken"],
