@@ -291,7 +291,7 @@ class Core:
         m.output("running", root.active.bits)
         m.output("state_low", (root.active.bits & ~critical) | spinning)
         m.output("state_high", critical | spinning)
-        stages = [s[0] for pipe in self.pipelines for s in pipe.stages.values()]
+        stages = [some for pipe in self.pipelines for some in pipe.moves]
         m.output("moving", either([*stages, self.ports.busy], 1))
         self.waits: list[Wait] = []
         bits: list[Expr] = []

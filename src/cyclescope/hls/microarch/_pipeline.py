@@ -18,7 +18,7 @@ from cyclescope.hls.microarch._gates import Entry, Gate, OpActivity, Operation
 from cyclescope.hls.microarch._given import Given
 from cyclescope.hls.microarch._memory import Traffic
 from cyclescope.hls.microarch._operations import FLOATING, INTEGER, combinational
-from cyclescope.hls.microarch._parts import ThreadMask, one_hot, scheduler
+from cyclescope.hls.microarch._parts import ThreadMask, either, one_hot, scheduler
 from cyclescope.hls.schedule import unit_of
 from cyclescope.model import Part
 from cyclescope.rtl import const
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from cyclescope.rtl import Expr
 
 __all__ = ["Pipeline"]
+
+_TOGETHER = 8  # stages of which one register says whether an iteration is in them
 
 
 class Pipeline:
@@ -43,6 +45,7 @@ class Pipeline:
         entered: the threads that enter it in this cycle.
         tested, stops: of a loop: an iteration's condition is known in this cycle, and is false.
         stages: for each static stage its activation and thread.
+        moves: an iteration is in one of so many stages, for all stages together.
     """
 
     def __init__(self, core: Core, graph: Graph, schedule: Schedule, entry: Entry) -> None:
@@ -51,6 +54,7 @@ class Pipeline:
         self.note = core.text(graph.where)
         self.root = graph.continues is None
         self.stages: dict[int, tuple[Expr, Expr]] = {}
+        self.moves: list[Expr] = []
         self.tested: Expr
         self.stops: Expr
         self.plan = Plan(graph, schedule, self.note)
@@ -109,6 +113,7 @@ class Pipeline:
     # Building
 
     def _walk(self) -> None:
+        core = self.core
         for number, gate in enumerate(self.gates):
             self._scheduler(number, gate)
             last = self.gates[number + 1].stage if number + 1 < len(self.gates) else self.plan.end
@@ -118,6 +123,10 @@ class Pipeline:
                     self._node(node, stage, gate)
                 self._carry(stage)
                 self._op_activity(stage, gate)
+            for first in range(gate.stage + 1, last + 1, _TOGETHER):
+                coming = [self._coming[s][0] for s in range(first, min(first + _TOGETHER, last + 1))]
+                some = either(coming, 1)
+                self.moves.append(core.m.delay(some, f"{self.name}_s{first}_moves", reset=0))
             if number + 1 < len(self.gates):
                 self._arrive(gate, self.gates[number + 1])
 
