@@ -21,12 +21,20 @@ __all__ = ["Entry", "Gate", "OpActivity", "Operation"]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Entry:
-    """The entry of threads: in the cycle in which `valid`, with these values."""
+    """The entry of threads into a graph, and what is read when they leave it.
+
+    Attributes:
+        valid, tid: a thread enters in this cycle, and which.
+        initial: its carried values then.
+        invariants: its other values.
+        results: the numbers of the carried values that are read when its loop is over.
+    """
 
     valid: Expr
     tid: Expr
     initial: Sequence[Expr]
     invariants: Sequence[Expr]
+    results: frozenset[int]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

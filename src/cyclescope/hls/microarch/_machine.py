@@ -148,7 +148,7 @@ class Core:
             self._fault_access = m.register("fault_access", 16)
             self._fault_tid = m.register("fault_tid", self._width)
             self._fault_offset = m.register("fault_offset", 64)
-        root = Pipeline(self, region.root, schedules[region.root], Entry(start, start_tid, (), ()))
+        root = Pipeline(self, region.root, schedules[region.root], Entry(start, start_tid, (), (), frozenset()))
         self.pipelines.append(root)
         # Inner loops were done before those around them.
         self.pipelines.reverse()
@@ -185,8 +185,9 @@ class Core:
         operands: Sequence[Expr],
         *,
         apart: int,
+        results: frozenset[int],
     ) -> Callable[[int, Expr], Expr]:
-        """A variable-latency operation; returns how to read its results.
+        """A variable-latency operation; returns how to read those of its results.
 
         From the end of a thread's one to the beginning of its next it takes at least `apart`
         cycles.
@@ -196,13 +197,13 @@ class Core:
             self.check(node, issue, tid, operands[0])
             at = self.base[node.array] + operands[0].trunc(ADDRESS)
             if node.op is Op.LOAD:
-                results = self.ports.load(name, busy, issue, tid, at, node.widths[0], apart=apart)
-                return lambda _, t: results.at(t)
+                loaded = self.ports.load(name, busy, issue, tid, at, node.widths[0], apart=apart)
+                return lambda _, t: loaded.at(t)
             self.ports.store(name, busy, issue, tid, at, operands[1], apart=apart)
         elif node.op is Op.LOOP:
             assert node.body is not None
             count = len(node.body.carried)
-            entry = Entry(issue, tid, operands[:count], operands[count:])
+            entry = Entry(issue, tid, operands[:count], operands[count:], results)
             inner = Pipeline(self, node.body, self.schedules[node.body], entry)
             self.pipelines.append(inner)
             busy.clear(inner.over_mask)

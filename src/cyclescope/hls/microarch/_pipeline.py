@@ -60,6 +60,9 @@ class Pipeline:
         self.plan = Plan(graph, schedule, self.note)
         self.op_activities: list[OpActivity] = []
         self._given: dict[Node, Given] = {}
+        # Nobody reads these after the loop.
+        carried = enumerate(graph.carried)
+        self._inner = {c.param for number, c in carried if number not in entry.results}
         self._values: dict[tuple[Value, int], Expr] = {}
         self._go: dict[int, Expr] = {}
         self._whose: dict[int, Expr] = {}
@@ -140,8 +143,8 @@ class Pipeline:
             else:
                 gate.wait_for(operation.busy, clear=True)
         if gate.stage < 0 and not self.root:
-            # One iteration more may be on its way when the last is seen: its values are the
-            # last one's, so it ends a second time, in the next cycle, and nothing else.
+            # Iterations more may be on their way when the last is seen: each ends once more, in the
+            # next cycles, and nothing else.
             eligible = eligible & ~self.last_seen.bits
         if number + 1 < len(self.gates):
             gate.wait_for(self.gates[number + 1].reserved, clear=True)
@@ -272,7 +275,12 @@ class Pipeline:
             raise LawError(f"{self.note}: an effect in stage {stage} before it is known to be")
         if stage == self.plan.commit_stage and stage not in self._go:
             assert self.graph.continues is not None
-            self._go[stage] = self.at(self.graph.continues, stage)
+            go = self.at(self.graph.continues, stage)
+            if self._inner and not stage and not self.plan.waiting:
+                # Iterations after the last may be on their way: their values are others by now.
+                seen = self.last_seen.of(self.stages[stage][1])
+                go = self.core.m.wire(f"{self.name}_goes_on", go & ~seen)
+            self._go[stage] = go
         return self._go[stage]
 
     def _who(self, stage: int, *late: Expr | None) -> Expr:
@@ -346,8 +354,10 @@ class Pipeline:
             self.last_seen.clear(self.entered)
         for carried in self.plan.written.get(stage, ()):
             value = self.at(carried.next, stage)
-            who = self._who(stage, self._go_at(stage))
-            self._given[carried.param].write(self._commit_at(stage), who, tid, value)
+            written, who = valid, self._who(stage)
+            if carried.param not in self._inner:
+                written, who = self._commit_at(stage), self._who(stage, self._go_at(stage))
+            self._given[carried.param].write(written, who, tid, value)
         for gate, event in self.plan.events.items():
             if event == stage:
                 self.gates[gate].token.set(self._soon(stage))
@@ -396,7 +406,11 @@ class Pipeline:
                 busy.set(self._who(gate.stage, go, when))
                 gate.flags.append(busy)
                 operands = [self.at(v, gate.stage) for v in node.operands]
-                result = core.begin(node, name, busy, issue, tid, operands, apart=apart)
+                behind = self.plan.passing.get(gate.stage + 1, ())
+                read = frozenset(value.index for value in behind if value.node is node)
+                result = core.begin(
+                    node, name, busy, issue, tid, operands, apart=apart, results=read
+                )
             gate.operations.append(Operation(node, busy, issue, result))
 
     def _leave(self) -> None:

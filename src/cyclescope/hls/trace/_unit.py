@@ -99,7 +99,8 @@ class _Unit:
         self.counts: Counts | None = None
         self.sampled: Expr = self.over
         if feeds:
-            going = m.wire("going", counts_now | self.run | self.ran)
+            going = m.register("going", 1, reset=0, note="the run has begun")
+            m.update(going, 1, run)
             self.counts = Counts(m, layout, feeds, run, going)
             self._samples(self.counts)
         self._lines(depth)
