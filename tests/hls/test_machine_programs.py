@@ -22,6 +22,7 @@ CHOSEN = {
     "distances": 2,  # intervals that are a share of a recurrence's length
     "sections": 3,  # threads that do different things
     "up_to_and_with": 2,  # loops to `<=`
+    "ends_for_good": 3,  # conditions that hold again behind the end
 }
 WAYS = [(MemoryModel(), False), (MemoryModel(seed=5, stall=50), False), (MemoryModel(seed=6), True)]
 
