@@ -148,7 +148,8 @@ class Core:
             self._fault_access = m.register("fault_access", 16)
             self._fault_tid = m.register("fault_tid", self._width)
             self._fault_offset = m.register("fault_offset", 64)
-        root = Pipeline(self, region.root, schedules[region.root], Entry(start, start_tid, (), (), frozenset()))
+        entry = Entry(start, start_tid, (), (), frozenset())
+        root = Pipeline(self, region.root, schedules[region.root], entry)
         self.pipelines.append(root)
         # Inner loops were done before those around them.
         self.pipelines.reverse()

@@ -127,8 +127,8 @@ class Pipeline:
                 self._carry(stage)
                 self._op_activity(stage, gate)
             for first in range(gate.stage + 1, last + 1, _TOGETHER):
-                coming = [self._coming[s][0] for s in range(first, min(first + _TOGETHER, last + 1))]
-                some = either(coming, 1)
+                stages = range(first, min(first + _TOGETHER, last + 1))
+                some = either([self._coming[s][0] for s in stages], 1)
                 self.moves.append(core.m.delay(some, f"{self.name}_s{first}_moves", reset=0))
             if number + 1 < len(self.gates):
                 self._arrive(gate, self.gates[number + 1])

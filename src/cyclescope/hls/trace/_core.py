@@ -245,8 +245,8 @@ class _Top:
         ended = m.wire("ended", mux(finished, ~moves, stop))
         over = m.register("over", 1, reset=0)
         m.update(over, 1, ended)
-        # What is seen of the core has registers in front of the profiling unit, which may be far away
-        # from where things happen: most of them are known late in their cycle.
+        # What is seen of the core goes into registers first: it is known late in its cycle, and the
+        # profiling unit may be far away.
         run = m.wire("run", ~(ended | over))
         high, low = self._core["state_high"], self._core["state_low"]
         states = [cat(high[t], low[t]) for t in reversed(range(core.threads))]
