@@ -133,15 +133,11 @@ def divide(v: Stages, width: int, *, signed: bool, remainder: bool) -> None:
 
     # The dividend leaves at the top of `a` while the quotient enters at its end.
     rest: Expr = const(0, width)
-    for i in range(0, width, steps.each):
-        if i:
-            v.cut()
-            rest, found = steps.found()
-            v.a = cat(v.a[width - steps.each - 1 : 0], found)
+    for _ in range(0, width, steps.each):
         steps.step(rest, v.a[width - 1 : width - steps.each])
-    v.cut()
-    rest, found = steps.found()
-    v.a = cat(v.a[width - steps.each - 1 : 0], found)
+        v.cut()
+        rest, found = steps.found()
+        v.a = cat(v.a[width - steps.each - 1 : 0], found)
     v.rest = steps.remainder(rest)
     if steps.each > 1 or remainder:
         v.cut()
@@ -195,16 +191,12 @@ def fdiv(v: Stages, width: int) -> None:
     v.e = v.e - v.less.zext(extended)
     v.drop("a", "less")
     v.cut()
-    steps.step(v.rest, const(0, steps.each))
-    v.quotient = const(1, 1)
-    for _ in range(steps.each, f + 1, steps.each):
+    rest, v.quotient = v.rest, const(1, 1)
+    for _ in range(0, f + 1, steps.each):
+        steps.step(rest, const(0, steps.each))
         v.cut()
         rest, found = steps.found()
         v.quotient = cat(v.quotient, found)
-        steps.step(rest, const(0, steps.each))
-    v.cut()
-    rest, found = steps.found()
-    v.quotient = cat(v.quotient, found)
 
     # In two stages: first for parts of the rest.
     differs = v.module.wire("differs", steps.differs(rest))

@@ -31,6 +31,7 @@ class Plan:
         written: the carried values that are written at the end of a stage.
         events: gates that wait for something of the previous iteration → the stage in which that
             is over.
+        overruns: iterations may follow the last one of a thread, whose end is seen too late.
         end: the last stage.
 
     Raises:
@@ -51,6 +52,7 @@ class Plan:
         self.writes: dict[Carried, int] = {}
         self.written: dict[int, list[Carried]] = {}
         self.events: dict[int, int] = {}
+        self.overruns = False
         self._place()
         self._ends()
         self._wait()
@@ -153,6 +155,9 @@ class Plan:
             gate, stage = gates[order.after], over[order.before]
             if behind[order.before] > gate and stage > self.events.get(gate, 0):
                 self.events[gate] = stage
-        if self._graph.continues is not None and not self.waiting and self.commit_stage > 0:
+        if self._graph.continues is not None and not self.waiting:
             # Nothing else keeps the head from iterations after the last.
-            self.events[0] = max(self.events.get(0, 0), self.commit_stage)
+            if self.commit_stage > 0:
+                self.events[0] = max(self.events.get(0, 0), self.commit_stage)
+            else:
+                self.overruns = True

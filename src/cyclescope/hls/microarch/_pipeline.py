@@ -60,9 +60,9 @@ class Pipeline:
         self.plan = Plan(graph, schedule, self.note)
         self.op_activities: list[OpActivity] = []
         self._given: dict[Node, Given] = {}
-        # Nobody reads these after the loop.
-        carried = enumerate(graph.carried)
-        self._inner = {c.param for number, c in carried if number not in entry.results}
+        # Carried values that nobody reads after the loop.
+        numbered = enumerate(graph.carried)
+        self._inner = {c.param for number, c in numbered if number not in entry.results}
         self._values: dict[tuple[Value, int], Expr] = {}
         self._go: dict[int, Expr] = {}
         self._whose: dict[int, Expr] = {}
@@ -116,7 +116,6 @@ class Pipeline:
     # Building
 
     def _walk(self) -> None:
-        core = self.core
         for number, gate in enumerate(self.gates):
             self._scheduler(number, gate)
             last = self.gates[number + 1].stage if number + 1 < len(self.gates) else self.plan.end
@@ -129,7 +128,7 @@ class Pipeline:
             for first in range(gate.stage + 1, last + 1, _TOGETHER):
                 stages = range(first, min(first + _TOGETHER, last + 1))
                 some = either([self._coming[s][0] for s in stages], 1)
-                self.moves.append(core.m.delay(some, f"{self.name}_s{first}_moves", reset=0))
+                self.moves.append(self.core.m.delay(some, f"{self.name}_s{first}_moves", reset=0))
             if number + 1 < len(self.gates):
                 self._arrive(gate, self.gates[number + 1])
 
@@ -276,8 +275,8 @@ class Pipeline:
         if stage == self.plan.commit_stage and stage not in self._go:
             assert self.graph.continues is not None
             go = self.at(self.graph.continues, stage)
-            if self._inner and not stage and not self.plan.waiting:
-                # Iterations after the last may be on their way: their values are others by now.
+            if self._inner and self.plan.overruns:
+                # The values of iterations behind the last are others by now.
                 seen = self.last_seen.of(self.stages[stage][1])
                 go = self.core.m.wire(f"{self.name}_goes_on", go & ~seen)
             self._go[stage] = go
