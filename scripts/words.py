@@ -98,9 +98,7 @@ NAMES = {
 QUESTIONS = ("What", "How", "Where", "Which", "Who", "Whom", "Whose", "Why", "When", "Whether")
 
 # Of the files of a repository, what nobody here wrote or what is data.
-SKIPPED = frozenset(
-    {".git", ".venv", "build", "target", "node_modules", "_build", "data", "goldens"}
-)
+SKIPPED = frozenset({".git", "build", "target", "node_modules", "_build", "data", "goldens"})
 
 
 @dataclass
@@ -154,8 +152,13 @@ def _files(top: Path) -> Iterator[Path]:
     if top.is_file():
         yield top
     for folder, inner, names in os.walk(top):
-        inner[:] = sorted(set(inner) - SKIPPED)
+        inner[:] = sorted(name for name in set(inner) - SKIPPED if not _environment(folder, name))
         yield from (Path(folder, name) for name in sorted(names))
+
+
+def _environment(folder: str, name: str) -> bool:
+    """Return whether a folder is a virtual environment: `make demo` has one of its own."""
+    return Path(folder, name, "pyvenv.cfg").is_file()
 
 
 def check_python(path: Path, text: str) -> Iterator[Finding]:
