@@ -178,10 +178,21 @@ def _uses(profile: Profile, graph: ThreadGraph, loops: dict[int, Loop]) -> dict[
         if kind.loop in inside:
             cycles[kind.loop] += kind.cycles
     begun = {n: (loops[n].iterations or 0) + (loops[n].executions or 0) for n in inside}
-    periods = {n: cycles[n] / begun[n] for n in inside if cycles[n] and begun[n]}
     # Where there are many, what they cost each other is as it was.
-    few = [n for n in periods if (loops[n].executions or 0) <= _EXECUTIONS]
-    return {n: use_of(profile, n, periods[n]) for n in few}
+    few = [n for n in inside if (loops[n].executions or 0) <= _EXECUTIONS]
+    found: dict[int, Use] = {}
+    for n in few:
+        if cycles[n] and begun[n]:
+            drain = _drain(loops[n], cycles[n])
+            begins = cycles[n] - drain * (loops[n].executions or 0)
+            found[n] = use_of(profile, n, begins / begun[n], drain)
+    return found
+
+
+def _drain(loop: Loop, cycles: int) -> int:
+    """The cycles from an execution's last iteration to its end, given those of all executions."""
+    executions, drain = loop.executions or 0, loop.depth or 0
+    return drain if drain * executions < cycles else 0
 
 
 # The run's threads
@@ -277,7 +288,8 @@ def _thread(
                 places.append(Place(work(a), lock, work(released) - work(a)))
         elif (loop := graph.kinds[kind].loop) >= 0:
             if loop in uses:
-                places += _visits(loop, work(a), work(b), uses[loop].period * many)
+                last = max(work(b) - uses[loop].drain, work(a))
+                places += _visits(loop, work(a), last, uses[loop].period * many)
             if around[loop] == loop:
                 executions.append(_Execution(loop, work(a), work(b)))
             elif around[loop] >= 0 and executions and loops[loop].parent == executions[-1].loop:
@@ -287,6 +299,8 @@ def _thread(
 
 def _visits(loop: int, begin: float, end: float, each: float) -> list[Place]:
     """An execution of a loop as uses of what it shares, each about so long."""
+    if begin == end:
+        return []
     count = max(round((end - begin) / each), 1)
     each = (end - begin) / count
     return [Place(begin + n * each, holds=each, loop=loop) for n in range(count)]

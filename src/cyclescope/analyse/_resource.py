@@ -31,14 +31,16 @@ class Use:
         period: cycles from an iteration to the thread's next one, as they were in the run.
         banks: the threads' requests go to so many banks of the memory, of each thread to the next
             one; 0: it uses the loop's pipeline, and goes on meanwhile.
+        drain: cycles from the last iteration's use to the end of an execution.
     """
 
     cycles: float
     period: float
     banks: int = 0
+    drain: int = 0
 
 
-def use_of(profile: Profile, loop: int, period: float) -> Use:
+def use_of(profile: Profile, loop: int, period: float, drain: int) -> Use:
     """The use that an iteration of a loop makes of the memory, or else of the pipeline.
 
     What it wants of one array is in one bank, another one's in another; other threads want other
@@ -48,6 +50,7 @@ def use_of(profile: Profile, loop: int, period: float) -> Use:
         profile: a run.
         loop: its site.
         period: cycles from an iteration to the thread's next one, as they were in the run.
+        drain: cycles from the last iteration's use to the end of an execution.
     """
     same = every = 0
     arrays = dict[tuple[str, int], int]()
@@ -59,11 +62,13 @@ def use_of(profile: Profile, loop: int, period: float) -> Use:
             if _same_for_all(profile, site):
                 same += site.operations
     if not every:
-        return Use(1.0, period)
+        return Use(1.0, period, 0, drain)
     most, mean = max(arrays.values()), every / _BANKS
     if same >= max(mean, 1.0):
-        return Use(float(same), period, 1)
-    return Use(mean, period, 1) if mean > most else Use(float(most), period, _BANKS)
+        return Use(float(same), period, 1, drain)
+    if mean > most:
+        return Use(mean, period, 1, drain)
+    return Use(float(most), period, _BANKS, drain)
 
 
 def _same_for_all(profile: Profile, access: Access) -> bool:

@@ -125,6 +125,11 @@ def run_team(
             loop, holds = mine.loop[place], mine.holds[place]
             use = uses[loop]
             iterations = holds / use.period
+            if use.banks == 1:
+                # All are alike: by how much they differed in the run was whom they met there, and
+                # those that start together would be kept apart by it.
+                iterations = float(max(round(iterations), 1))
+                holds = iterations * use.period
             holds *= alone[loop]
             cycles = use.cycles * iterations
             each = min(use.cycles, 1.0) * max(iterations, 1.0)

@@ -4,7 +4,7 @@
 #define TEAM 3
 
 extern int omp_get_thread_num(void);
-int r[64];
+int r[16 * 8]; /* of up to eight threads */
 
 int main(int argc, char **argv) {
   unsigned step = (unsigned)argc;
@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
       mine[8 + round] = (int)odd;
     }
   }
-  for (int i = 0; i < 64; i++) printf("%d ", r[i]);
+  for (int i = 0; i < 16 * TEAM; i++) printf("%d ", r[i]);
   printf("\n");
   return 0;
 }
