@@ -288,8 +288,8 @@ def _thread(
                 places.append(Place(work(a), lock, work(released) - work(a)))
         elif (loop := graph.kinds[kind].loop) >= 0:
             if loop in uses:
-                last = max(work(b) - uses[loop].drain, work(a))
-                places += _visits(loop, work(a), last, uses[loop].period * many)
+                used = max(work(b) - uses[loop].drain, work(a))
+                places += _visits(loop, work(a), used, uses[loop].period * many)
             if around[loop] == loop:
                 executions.append(_Execution(loop, work(a), work(b)))
             elif around[loop] >= 0 and executions and loops[loop].parent == executions[-1].loop:

@@ -128,7 +128,7 @@ def run_team(
             if use.banks == 1:
                 # All are alike: by how much they differed in the run was whom they met there, and
                 # those that start together would be kept apart by it.
-                iterations = float(max(round(iterations), 1))
+                iterations = max(round(iterations), 1)
                 holds = iterations * use.period
             holds *= alone[loop]
             cycles = use.cycles * iterations
