@@ -195,16 +195,21 @@ def fmul(v: Stages, width: int) -> None:
     # products of parts; which operand may have leading zeros
     a, b = unpack(m, form, x, "a"), unpack(m, form, y, "b")
     v.sign = a.sign ^ b.sign
-    v.nan = a.nan | b.nan | (a.infinite & b.zero) | (a.zero & b.infinite)
-    v.infinite = a.infinite | b.infinite
-    v.invalid = a.signaling | b.signaling | (v.nan & ~a.nan & ~b.nan)
-    v.divided = const(0, 1)
+    v.infinite_a, v.nan_a, v.zero_a = a.infinite, a.nan, a.zero
+    v.infinite_b, v.nan_b, v.zero_b = b.infinite, b.nan, b.zero
+    v.signaling = a.signaling | b.signaling
     v.a, v.b = a.significand, b.significand
     v.small = mux(a.hidden, b.significand, a.significand)
     v.e_a, v.e_b = a.exponent.zext(extended), b.exponent.zext(extended)
     # Whether there is a hidden bit is known late, and a multiplier takes most of a cycle. It is far
     # from those of other units, which may have the same operand.
     v.cut(separate=("a", "b"))
+    wrong = (v.infinite_a & v.zero_b) | (v.zero_a & v.infinite_b)
+    v.nan, v.infinite = v.nan_a | v.nan_b | wrong, v.infinite_a | v.infinite_b
+    v.invalid, v.divided = v.signaling | wrong, const(0, 1)
+    for operand in "ab":
+        v.drop(f"infinite_{operand}", f"nan_{operand}", f"zero_{operand}")
+    v.drop("signaling")
     v.power = v.e_a + v.e_b
     v.drop("e_a", "e_b")
     size = 2 * f + 2

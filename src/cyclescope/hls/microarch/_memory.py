@@ -51,12 +51,19 @@ class Results:
     """
 
     def __init__(self, m: Module, name: str, width: int, threads: int) -> None:
+        self._m, self._name = m, name
         self._words = [m.memory(f"{name}_from_bank{b}", width, threads) for b in range(BANKS)]
         self._bank = m.memory(f"{name}_asked", BANK_BITS, threads)
 
     def asks(self, valid: Expr, tid: Expr, bank: Expr) -> None:
-        """The thread asks this bank."""
-        self._bank.write(tid, bank, valid)
+        """The thread asks this bank.
+
+        The bank is known at the end of the cycle, and looked for when it has answered: it is noted
+        in the cycle after.
+        """
+        m, name = self._m, self._name
+        asks = m.delay(valid, f"{name}_asks", reset=0)
+        self._bank.write(m.delay(tid, f"{name}_asking"), m.delay(bank, f"{name}_asked_bank"), asks)
 
     def write(self, bank: int, tid: Expr, word: Expr, valid: Expr) -> None:
         """The bank answers."""
@@ -453,9 +460,10 @@ class _Side:
         self._moves = m.forward_wire(f"{name}_moves", 1)
         takes = m.wire(f"{name}_takes", self._moves | ~self.valid)
         # What was taken a cycle ago is taken back now, and its thread is passed over: whether there
-        # is a place for it comes late.
+        # is a place for it comes late. So late that it only enables registers.
         granted = m.register(f"{name}_granted", threads)
-        gone = m.register(f"{name}_gone", threads, reset=0)
+        fresh = m.delay(takes, f"{name}_fresh", reset=0)
+        gone = m.wire(f"{name}_gone", granted & fresh.repeat(threads))
         ready: Expr = either(bits, threads) & ~gone
         preload = m.register(f"{name}_preload", 1)
         if slot is not None:
@@ -467,11 +475,10 @@ class _Side:
         hts = m.instance(
             scheduler(ready.width, gated=True),
             f"{name}_arbiter",
-            {"eligible": ready, "go": m.wire(f"{name}_goes", takes & ready.any())},
+            {"eligible": ready, "go": takes},
         )
         grant = hts["grant"][threads - 1 : 0]
         m.update(granted, grant, takes)
-        m.update(gone, grant & takes.repeat(threads))
         who: Expr = const(0, width)
         if threads > 1:
             who = m.delay(hts["number"].trunc(width), f"{name}_who", when=takes)

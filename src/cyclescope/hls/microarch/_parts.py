@@ -182,7 +182,11 @@ def _scheduler(threads: int, ordered: bool, gated: bool) -> Module:
         sooner = m.wire("sooner", eligible & above)
         some = sooner.any()
         behind_sooner, behind_first = behind(sooner), behind(eligible)
-        m.update(above, m.wire("beyond", mux(some, behind_sooner, behind_first)), goes)
+        later: Expr = behind_first
+        if gated:
+            # Whether it goes comes late, so where nobody wants to, all is as it was.
+            later = later | above & eligible.none().repeat(threads)
+        m.update(above, m.wire("beyond", mux(some, behind_sooner, later)), goes)
         grant = m.wire("chosen", mux(some, sooner & ~behind_sooner, eligible & ~behind_first))
         # Beside the choice, not behind it.
         m.output("number", mux(some, _first(m, sooner), _first(m, eligible)))
