@@ -241,14 +241,14 @@ def fmul(v: Stages, width: int) -> None:
     shift_left(v, product="left")
     v.sig = v.product
     v.e = v.e - v.left.zext(extended)
-    below, below_more = (b + v.left.zext(extended) for b in (v.below, v.below_more))
-    v.deep, v.deeper = depth(below, f + 3), depth(below_more, f + 3)
+    v.below = v.below + v.left.zext(extended)
+    v.below_more = v.below_more + v.left.zext(extended)
     v.cut()
 
     # one further if the product is below 2: its top bit has the weight of e
     high = v.sig[2 * f + 1]
     v.e = v.e - (~high).zext(extended)
-    v.deep = mux(high, v.deep, v.deeper)
+    v.deep = depth(mux(high, v.below, v.below_more), f + 3)
     v.sticky = v.sig[f - 3 : 0].any() | (high & v.sig[f - 2])
     v.sig = mux(high, v.sig[2 * f + 1 : f - 1], v.sig[2 * f : f - 2])
     v.cut()
