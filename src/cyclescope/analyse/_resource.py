@@ -61,14 +61,16 @@ def use_of(profile: Profile, loop: int, period: float, drain: int) -> Use:
             arrays[array] = arrays.get(array, 0) + site.operations
             if _same_for_all(profile, site):
                 same += site.operations
+    most, mean = max(arrays.values(), default=0), every / _BANKS
     if not every:
-        return Use(1.0, period, 0, drain)
-    most, mean = max(arrays.values()), every / _BANKS
-    if same >= max(mean, 1.0):
-        return Use(float(same), period, 1, drain)
-    if mean > most:
-        return Use(mean, period, 1, drain)
-    return Use(float(most), period, _BANKS, drain)
+        cycles, banks = 1.0, 0
+    elif same >= max(mean, 1.0):
+        cycles, banks = float(same), 1
+    elif mean > most:
+        cycles, banks = mean, 1
+    else:
+        cycles, banks = float(most), _BANKS
+    return Use(cycles, period, banks, drain)
 
 
 def _same_for_all(profile: Profile, access: Access) -> bool:

@@ -207,9 +207,7 @@ def fmul(v: Stages, width: int) -> None:
     wrong = (v.infinite_a & v.zero_b) | (v.zero_a & v.infinite_b)
     v.nan, v.infinite = v.nan_a | v.nan_b | wrong, v.infinite_a | v.infinite_b
     v.invalid, v.divided = v.signaling | wrong, const(0, 1)
-    for operand in "ab":
-        v.drop(f"infinite_{operand}", f"nan_{operand}", f"zero_{operand}")
-    v.drop("signaling")
+    v.drop("infinite_a", "nan_a", "zero_a", "infinite_b", "nan_b", "zero_b", "signaling")
     v.power = v.e_a + v.e_b
     v.drop("e_a", "e_b")
     size = 2 * f + 2
