@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cyclescope.analyse._resource import Resource, Visit
+from cyclescope.analyse._resource import Resource, Use, Visit
+from cyclescope.analyse._team_run import Piece, Place, run_team, steps_of
 
 visits = st.lists(
     st.tuples(st.integers(0, 30), st.integers(1, 5)), min_size=1, max_size=8
@@ -52,3 +53,11 @@ def test_those_who_come_together_leave_together() -> None:
 
 def test_who_has_one_request_waits_for_one_of_each_other() -> None:
     assert ends([(0, 9), (0, 1), (2, 1)]) == [11, 2, 3]
+
+
+def test_the_parts_of_an_iteration_are_no_whole_ones() -> None:
+    """Before, in and behind a section: each takes a request of its own at the most."""
+    places = [Place(0.0, holds=10.0, loop=0), Place(3.0, 0, 4.0)]
+    steps = steps_of([Piece(10.0, places, 0, len(places))])
+    end, _ = run_team([steps], [0.0], 0.0, {0: Use(1.0, 10.0, 1)}, {0: 1.0})
+    assert 10 <= end <= 10 + 3

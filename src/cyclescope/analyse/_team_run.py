@@ -125,11 +125,10 @@ def run_team(
             loop, holds = mine.loop[place], mine.holds[place]
             use = uses[loop]
             iterations = holds / use.period
-            if use.banks == 1:
+            if use.banks == 1 and (whole := round(iterations)):
                 # All are alike: by how much they differed in the run was whom they met there, and
                 # those that start together would be kept apart by it.
-                iterations = max(round(iterations), 1)
-                holds = iterations * use.period
+                iterations, holds = whole, whole * use.period
             holds *= alone[loop]
             cycles = use.cycles * iterations
             each = min(use.cycles, 1.0) * max(iterations, 1.0)
