@@ -58,8 +58,8 @@ MUTANTS = {
     "fdiv32": {
         "no_sticky": (r"parts_18 <= .*;", "parts_18 <= 0;"),
         "no_subnormal_sticky": (r"wire sticky_2 = [^;]*;", "wire sticky_2 = sticky;"),
-        "zero_by_zero": (r" \| \(~a_normal & a_empty & \(~b_normal & b_empty\)\)", ""),
-        "by_infinity": (r"none_1 <= none;", "none_1 <= a_empty & ~a_normal;"),
+        "zero_by_zero": (r" \| \(zero_a_2 & zero_b_2\)", ""),
+        "by_infinity": (r"wire none = .*;", "wire none = zero_a_2;"),
     },
     "fsqrt32": {
         "no_sticky": (r"sticky_30 <= .*;", "sticky_30 <= 0;"),

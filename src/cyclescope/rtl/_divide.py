@@ -161,11 +161,9 @@ def fdiv(v: Stages, width: int) -> None:
     a = unpack(m, form, m.input("a", width), "a")
     b = unpack(m, form, m.input("b", width), "b")
     v.sign = a.sign ^ b.sign
-    v.nan = a.nan | b.nan | (a.infinite & b.infinite) | (a.zero & b.zero)
-    v.infinite = a.infinite | b.zero
-    v.invalid = a.signaling | b.signaling | (v.nan & ~a.nan & ~b.nan)
-    v.divided = b.zero & ~a.infinite
-    v.none = a.zero | b.infinite
+    v.infinite_a, v.nan_a, v.zero_a = a.infinite, a.nan, a.zero
+    v.infinite_b, v.nan_b, v.zero_b = b.infinite, b.nan, b.zero
+    v.signaling = a.signaling | b.signaling
     v.e_a, v.e_b = a.exponent.zext(extended), b.exponent.zext(extended)
     v.a, v.b = a.significand, b.significand
 
@@ -176,6 +174,11 @@ def fdiv(v: Stages, width: int) -> None:
     v.left_a = leading_zeros(v, v.a, cut=16)
     v.left_b = left_b
     v.cut()
+    wrong = (v.infinite_a & v.infinite_b) | (v.zero_a & v.zero_b)
+    v.nan, v.infinite = v.nan_a | v.nan_b | wrong, v.infinite_a | v.zero_b
+    v.invalid = v.signaling | wrong
+    v.divided, v.none = v.zero_b & ~v.infinite_a, v.zero_a | v.infinite_b
+    v.drop("infinite_a", "nan_a", "zero_a", "infinite_b", "nan_b", "zero_b", "signaling")
     shift_left(v, a="left_a", b="left_b")
     v.e = (v.e_a - v.e_b) + (v.left_b.zext(extended) - v.left_a.zext(extended))
     v.drop("e_a", "e_b", "left_a", "left_b")
@@ -205,6 +208,8 @@ def fdiv(v: Stages, width: int) -> None:
     v.deep = depth_below(v.e, v.quotient.width)
     v.cut()
     v.sticky = v.parts.any() & ~v.none
+    if width > 32:
+        v.cut()  # a rest of 64 bits lies far from where the quotient is shifted
     finish(v, form, underflow=True)
 
 
