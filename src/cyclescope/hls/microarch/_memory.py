@@ -458,40 +458,57 @@ class _Side:
         firsts = bits[:1] + [one & ~either(bits[:i], threads) for i, one in enumerate(bits) if i]
         self.valid = m.register(f"{name}_chosen", 1, reset=0)
         self._moves = m.forward_wire(f"{name}_moves", 1)
-        takes = m.wire(f"{name}_takes", self._moves | ~self.valid)
-        # What was taken a cycle ago is taken back now, and its thread is passed over: whether there
-        # is a place for it comes late. So late that it only enables registers.
-        granted = m.register(f"{name}_granted", threads)
+        # Whether the first moves is known late. So there is a second place, which gets all that is
+        # taken and has one of its own if the first was full: that, a register, is all that the
+        # arbiter asks for.
+        second = m.register(f"{name}_second", 1, reset=0, note="one was taken behind the first")
+        takes = m.wire(f"{name}_takes", ~second)
+        advances = m.wire(f"{name}_advances", self._moves | ~self.valid)
+        # What was taken a cycle ago is taken back now, and its thread is passed over.
+        taken = m.register(f"{name}_taken", threads)
         fresh = m.delay(takes, f"{name}_fresh", reset=0)
-        gone = m.wire(f"{name}_gone", granted & fresh.repeat(threads))
+        gone = m.wire(f"{name}_gone", taken & fresh.repeat(threads))
         ready: Expr = either(bits, threads) & ~gone
-        preload = m.register(f"{name}_preload", 1)
+        preload, preload_next = (
+            m.register(f"{name}_preload", 1),
+            m.register(f"{name}_preload_next", 1),
+        )
         if slot is not None:
             # Until it is in the interface it keeps its place.
-            ready = cat(slot.full & ~(self.valid & preload), ready)
+            there = (self.valid & preload) | (second & preload_next)
+            ready = cat(slot.full & ~there, ready)
             m.update(slot.full, 0, self._moves & preload)
         ready = m.wire(f"{name}_ready", ready)
-        m.update(self.valid, ready.any(), takes)
+        some = second | ready.any()
+        m.update(self.valid, some, advances)
+        m.update(second, some & ~advances)
         hts = m.instance(
             scheduler(ready.width, gated=True),
             f"{name}_arbiter",
             {"eligible": ready, "go": takes},
         )
+
+        def kept(value: Expr, what: str) -> tuple[Expr, Expr]:
+            """What belongs to the request in the second place, and in the first."""
+            behind = m.delay(value, f"{name}_{what}_next", when=takes)
+            return behind, m.delay(mux(second, behind, value), f"{name}_{what}", when=advances)
+
         grant = hts["grant"][threads - 1 : 0]
-        m.update(granted, grant, takes)
+        m.update(taken, grant, takes)
+        granted = m.delay(mux(second, taken, grant), f"{name}_granted", when=advances)
         who: Expr = const(0, width)
         if threads > 1:
-            who = m.delay(hts["number"].trunc(width), f"{name}_who", when=takes)
+            _, who = kept(hts["number"].trunc(width), "who")
         # Which operation it is, is looked up when the thread is known.
         self._ops: list[Expr] = []
         for i, (wants, first) in enumerate(zip(own, firsts, strict=True)):
-            taken, number = gone, const(1, 1)
+            cleared, number = gone, const(1, 1)
             if len(own) > 1:
-                late = m.delay(first, f"{name}_first_{i}", when=takes)
-                taken = m.wire(f"{name}_gone_{i}", gone & late)
+                behind, late = kept(first, f"first_{i}")
+                cleared = m.wire(f"{name}_gone_{i}", gone & behind)
                 number = m.wire(f"{name}_is_{i}", (late & granted).any())
-            wants.clear(taken)
-            waits = m.wire(f"{name}_waits_{i}", wants.bits & ~taken, keep=True)
+            wants.clear(cleared)
+            waits = m.wire(f"{name}_waits_{i}", wants.bits & ~cleared, keep=True)
             self.pending.append(waits)
             self._ops.append(number)
         addresses = [access.address.at(who) for access in accesses]
@@ -502,7 +519,8 @@ class _Side:
         self.address: Expr = self.of(addresses, ADDRESS)
         self.line: Expr | None = None
         if slot is not None:
-            m.update(preload, hts["grant"][threads], takes)
+            m.update(preload_next, hts["grant"][threads], takes)
+            m.update(preload, mux(second, preload_next, hts["grant"][threads]), advances)
             self.tid = mux(preload, slot.tid, who)
             self.address = mux(preload, slot.address, self.address)
             self.unit = mux(preload, const(len(accesses), numbers), self.unit)
