@@ -489,7 +489,7 @@ class _Side:
         )
 
         def kept(value: Expr, what: str) -> tuple[Expr, Expr]:
-            """What belongs to the request in the second place, and in the first."""
+            """A value of the request in the second place, and of the one in the first."""
             behind = m.delay(value, f"{name}_{what}_next", when=takes)
             return behind, m.delay(mux(second, behind, value), f"{name}_{what}", when=advances)
 
