@@ -18,8 +18,7 @@ __all__ = ["fmul", "mul", "multiply"]
 # What one multiplier of a DSP block takes, unsigned: 18 bits in ECP5, Cyclone V and Stratix 10.
 TILE = 18
 _UNSEEN = 6  # so far below the last bit that is kept a partial product may be left out
-_LONG = 72  # sums of more bits have one term less in a stage
-TERMS = 4  # that one stage adds: two rows of carry-save logic and one carry chain
+_LONG = 72  # bits: two carry chains of more are too much for a stage
 
 
 def mul(v: Stages, width: int) -> None:
@@ -28,7 +27,7 @@ def mul(v: Stages, width: int) -> None:
     v.a, v.b = m.input("a", width), m.input("b", width)
     terms = _products(v, v.a, v.b, width)
     v.cut()
-    v.result = _total(v, _rows(v, terms), TERMS, width)
+    v.result = _total(v, _rows(v, terms), width)
     if len(terms) > 1:
         v.cut()
 
@@ -65,8 +64,7 @@ def multiply(
     v.cut()
     rows = _rows(v, [(low - base, name) for low, name in tiles])
     rows += [(low - base, getattr(v, name)) for name, low in plus]
-    each = TERMS if size - base <= _LONG else TERMS - 1
-    whole = v.module.named(_total(v, rows, each, size - base), "whole")
+    whole = v.module.named(_total(v, rows, size - base), "whole")
     setattr(v, result, whole[size - base - 1 : below - base])
     v.cut()
 
@@ -138,8 +136,9 @@ def _joined(tiles: list[_Row]) -> _Row:
     return first, cat(*parts)
 
 
-def _total(v: Stages, rows: list[_Row], each: int, size: int) -> Expr:
-    """The lowest `size` bits of a sum; at most `each` rows added in a stage, a cut between them."""
+def _total(v: Stages, rows: list[_Row], size: int) -> Expr:
+    """The lowest `size` bits of a sum: two or three rows added in a stage, a cut between them."""
+    each = 3 if size <= _LONG else 2
     while len(rows) > each:
         groups = [rows[i : i + each] for i in range(0, len(rows), each)]
         sums = [_added(group, size) for group in groups]
@@ -228,7 +227,7 @@ def fmul(v: Stages, width: int) -> None:
         v.product = _padded(_added([(low, v.lowest), (others_low, v.others)], size), 0, size)
     else:
         v.left = leading_zeros(v, v.small, cut=16)
-        v.product = _total(v, _rows(v, tiles), TERMS, size)
+        v.product = _total(v, _rows(v, tiles), size)
     v.e = v.power - (form.bias - 1)
     # By how much it is below 1; by how much, if the product is below 2.
     v.below, v.below_more = form.bias - v.power, form.bias + 1 - v.power
