@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, cat, const, mux
-from cyclescope.rtl._format import depth_below, finish, float_format, unpack
+from cyclescope.rtl._format import (
+    depth_below,
+    finish,
+    float_format,
+    judge_special,
+    note_special,
+    unpack,
+)
 from cyclescope.rtl._stages import leading_zeros, shift_left, some_in_parts
 
 if TYPE_CHECKING:
@@ -161,9 +168,7 @@ def fdiv(v: Stages, width: int) -> None:
     a = unpack(m, form, m.input("a", width), "a")
     b = unpack(m, form, m.input("b", width), "b")
     v.sign = a.sign ^ b.sign
-    v.infinite_a, v.nan_a, v.zero_a = a.infinite, a.nan, a.zero
-    v.infinite_b, v.nan_b, v.zero_b = b.infinite, b.nan, b.zero
-    v.signaling = a.signaling | b.signaling
+    note_special(v, a, b)
     v.e_a, v.e_b = a.exponent.zext(extended), b.exponent.zext(extended)
     v.a, v.b = a.significand, b.significand
 
@@ -174,11 +179,10 @@ def fdiv(v: Stages, width: int) -> None:
     v.left_a = leading_zeros(v, v.a, cut=16)
     v.left_b = left_b
     v.cut()
+    divided, none = v.zero_b & ~v.infinite_a, v.zero_a | v.infinite_b
     wrong = (v.infinite_a & v.infinite_b) | (v.zero_a & v.zero_b)
-    v.nan, v.infinite = v.nan_a | v.nan_b | wrong, v.infinite_a | v.zero_b
-    v.invalid = v.signaling | wrong
-    v.divided, v.none = v.zero_b & ~v.infinite_a, v.zero_a | v.infinite_b
-    v.drop("infinite_a", "nan_a", "zero_a", "infinite_b", "nan_b", "zero_b", "signaling")
+    judge_special(v, wrong=wrong, infinite=v.infinite_a | v.zero_b)
+    v.divided, v.none = divided, none
     shift_left(v, a="left_a", b="left_b")
     v.e = (v.e_a - v.e_b) + (v.left_b.zext(extended) - v.left_a.zext(extended))
     v.drop("e_a", "e_b", "left_a", "left_b")

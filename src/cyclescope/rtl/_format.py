@@ -12,7 +12,19 @@ if TYPE_CHECKING:
     from cyclescope.rtl._module import Module
     from cyclescope.rtl._stages import Stages
 
-__all__ = ["BINARY32", "BINARY64", "Format", "Number", "finish", "float_format", "unpack"]
+__all__ = [
+    "BINARY32",
+    "BINARY64",
+    "Format",
+    "Number",
+    "depth",
+    "depth_below",
+    "finish",
+    "float_format",
+    "judge_special",
+    "note_special",
+    "unpack",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +112,29 @@ def unpack(m: Module, form: Format, x: Expr, name: str) -> Number:
         signaling=special & ~empty & ~fraction[form.fraction - 1],
         zero=~hidden & empty,
     )
+
+
+def note_special(v: Stages, a: Number, b: Number) -> None:
+    """Notes what is special about two operands, for `judge_special` behind the next cut.
+
+    To take an operand apart is work enough for the stage before it.
+    """
+    v.infinite_a, v.nan_a, v.zero_a = a.infinite, a.nan, a.zero
+    v.infinite_b, v.nan_b, v.zero_b = b.infinite, b.nan, b.zero
+    v.signaling = a.signaling | b.signaling
+
+
+def judge_special(v: Stages, *, wrong: Expr, infinite: Expr) -> None:
+    """Makes `v.nan`, `v.infinite` and `v.invalid` of what was noted, and forgets that.
+
+    Args:
+        v: where.
+        wrong: there is no such result, though no operand is a NaN.
+        infinite: the result is, if it is no NaN.
+    """
+    v.nan, v.infinite = v.nan_a | v.nan_b | wrong, infinite
+    v.invalid = v.signaling | wrong
+    v.drop("infinite_a", "nan_a", "zero_a", "infinite_b", "nan_b", "zero_b", "signaling")
 
 
 def finish(v: Stages, form: Format, *, underflow: bool) -> None:

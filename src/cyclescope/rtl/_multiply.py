@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, cat, const, mux
-from cyclescope.rtl._format import depth, finish, float_format, unpack
+from cyclescope.rtl._format import depth, finish, float_format, judge_special, note_special, unpack
 from cyclescope.rtl._stages import leading_zeros, shift_left
 
 if TYPE_CHECKING:
@@ -194,9 +194,7 @@ def fmul(v: Stages, width: int) -> None:
     # products of parts; which operand may have leading zeros
     a, b = unpack(m, form, x, "a"), unpack(m, form, y, "b")
     v.sign = a.sign ^ b.sign
-    v.infinite_a, v.nan_a, v.zero_a = a.infinite, a.nan, a.zero
-    v.infinite_b, v.nan_b, v.zero_b = b.infinite, b.nan, b.zero
-    v.signaling = a.signaling | b.signaling
+    note_special(v, a, b)
     v.a, v.b = a.significand, b.significand
     v.small = mux(a.hidden, b.significand, a.significand)
     v.e_a, v.e_b = a.exponent.zext(extended), b.exponent.zext(extended)
@@ -204,9 +202,8 @@ def fmul(v: Stages, width: int) -> None:
     # from those of other units, which may have the same operand.
     v.cut(separate=("a", "b"))
     wrong = (v.infinite_a & v.zero_b) | (v.zero_a & v.infinite_b)
-    v.nan, v.infinite = v.nan_a | v.nan_b | wrong, v.infinite_a | v.infinite_b
-    v.invalid, v.divided = v.signaling | wrong, const(0, 1)
-    v.drop("infinite_a", "nan_a", "zero_a", "infinite_b", "nan_b", "zero_b", "signaling")
+    judge_special(v, wrong=wrong, infinite=v.infinite_a | v.infinite_b)
+    v.divided = const(0, 1)
     v.power = v.e_a + v.e_b
     v.drop("e_a", "e_b")
     size = 2 * f + 2
