@@ -431,10 +431,10 @@ class _Tag:
 
 
 class _Side:
-    """The loads, or the stores, of a bank: an arbiter, and the request that it took.
+    """The loads, or the stores, of a bank: an arbiter, and places for two requests that it took.
 
     Attributes:
-        valid: there is one that was taken.
+        valid: the first place is full; of its request are `tid` and what follows it here.
         pending: for each operation the threads that wait for the arbiter.
         tid, address, unit, line, word: whose it is, its byte address, its operation's number, the
             line's number in a copy, the data of a store.
@@ -458,9 +458,9 @@ class _Side:
         firsts = bits[:1] + [one & ~either(bits[:i], threads) for i, one in enumerate(bits) if i]
         self.valid = m.register(f"{name}_chosen", 1, reset=0)
         self._moves = m.forward_wire(f"{name}_moves", 1)
-        # Whether the first moves is known late. So there is a second place, which gets all that is
-        # taken and has one of its own if the first was full: that, a register, is all that the
-        # arbiter asks for.
+        # Whether the first place's request moves is known late. So there is a second place, which
+        # notes all that is taken and is full if the first could not have it: that, a register, is
+        # all that the arbiter asks for.
         second = m.register(f"{name}_second", 1, reset=0, note="one was taken behind the first")
         takes = m.wire(f"{name}_takes", ~second)
         advances = m.wire(f"{name}_advances", self._moves | ~self.valid)
@@ -469,10 +469,8 @@ class _Side:
         fresh = m.delay(takes, f"{name}_fresh", reset=0)
         gone = m.wire(f"{name}_gone", taken & fresh.repeat(threads))
         ready: Expr = either(bits, threads) & ~gone
-        preload, preload_next = (
-            m.register(f"{name}_preload", 1),
-            m.register(f"{name}_preload_next", 1),
-        )
+        preload = m.register(f"{name}_preload", 1)
+        preload_next = m.register(f"{name}_preload_next", 1)
         if slot is not None:
             # Until it is in the interface it keeps its place.
             there = (self.valid & preload) | (second & preload_next)

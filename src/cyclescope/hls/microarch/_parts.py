@@ -184,7 +184,7 @@ def _scheduler(threads: int, ordered: bool, gated: bool) -> Module:
         behind_sooner, behind_first = behind(sooner), behind(eligible)
         later: Expr = behind_first
         if gated:
-            # Whether it goes comes late, so where nobody wants to, all is as it was.
+            # `go` enables the register alone; where nobody wants to, all is as it was.
             later = later | above & eligible.none().repeat(threads)
         m.update(above, m.wire("beyond", mux(some, behind_sooner, later)), goes)
         grant = m.wire("chosen", mux(some, sooner & ~behind_sooner, eligible & ~behind_first))
