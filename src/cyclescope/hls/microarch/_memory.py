@@ -472,9 +472,9 @@ class _Side:
         preload = m.register(f"{name}_preload", 1)
         preload_next = m.register(f"{name}_preload_next", 1)
         if slot is not None:
-            # Until it is in the interface it keeps its place.
-            there = (self.valid & preload) | (second & preload_next)
-            ready = cat(slot.full & ~there, ready)
+            # Until it is in the interface it keeps its slot. In the second place it needs no look:
+            # nothing is taken then.
+            ready = cat(slot.full & ~(self.valid & preload), ready)
             m.update(slot.full, 0, self._moves & preload)
         ready = m.wire(f"{name}_ready", ready)
         some = second | ready.any()
