@@ -90,7 +90,7 @@ def main() -> None:
             pairs["LUT6"] = (others[0].luts, others[1].luts)
             pairs["RAMB18"] = (others[0].brams, others[1].brams)
             if asked.clock:
-                pairs["MHz"] = (costs[0].mhz or 0, costs[1].mhz or 0)
+                pairs["MHz"] = (round(costs[0].mhz or 0, 1), round(costs[1].mhz or 0, 1))
         else:
             machines = [machine_of(program, unit=u) for u in (None, unit)]
             arguments = ARGUMENTS.get(path.parent.name, [])
