@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cyclescope.c import read_c
+from cyclescope.errors import SourceError
 from cyclescope.hls import Host, compile_c, differences, interpret, measure
+from cyclescope.hls.front.omp import _directives
+
+if TYPE_CHECKING:
+    from cyclescope.c import Unit
 
 FOLDER = Path(__file__).parent / "nested"
 WARNINGS = {"threads": 4, "teams": 1}
@@ -72,6 +79,51 @@ def test_a_region_without_a_team_has_as_many_threads_as_its_largest(
         found = memoryview(outputs["seen"]).cast("i").tolist()
         most = min(8, threads)
         assert found == [100 + sizes * sizes, int(sizes > 1), most, 0]
+
+
+@pytest.mark.parametrize("size", ["2.5", "x", "x + n", "a", "1 +"])
+def test_a_size_is_a_whole_number(size: str) -> None:
+    text = f"""
+        void f(int *a, float x, int n) {{
+            #pragma omp target map(tofrom: a[0:4])
+            {{
+                a[0] = n * x;
+                #pragma omp parallel num_threads({size})
+                a[1] = n;
+            }}
+        }}
+    """
+    with pytest.raises(SourceError, match=r"k\.c:6: num_threads\(.*\): give a whole number"):
+        compile_c("k.c", text=text)
+
+
+def test_the_text_is_read_once_for_each_expression_of_a_directive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # It was once for each place where a directive takes effect: 48 s for some random programs.
+    calls = "".join("add(a, n);" for _ in range(6))
+    text = f"""
+        #pragma omp declare reduction(sum: int: omp_out += omp_in)
+        static void add(int *a, int n) {{
+            int s = 0;
+            #pragma omp parallel for reduction(sum: s) num_threads(n + 1) if(n > 2)
+            for (int i = 0; i < 4; i++) s += a[i];
+            a[0] += s;
+        }}
+        void f(int *a, int n) {{
+            #pragma omp target map(tofrom: a[0:4])
+            {{ {calls} }}
+        }}
+    """
+    read: list[str | None] = []
+
+    def counted(*args: Any, text: str | None = None, **kwargs: Any) -> Unit:
+        read.append(text)
+        return read_c(*args, text=text, **kwargs)
+
+    monkeypatch.setattr(_directives, "read_c", counted)
+    compile_c("calls.c", text=text)
+    assert 1 < len(read) == len(set(read)) <= 4
 
 
 def test_threads_in_step_agree_on_a_condition_of_the_first_ones() -> None:

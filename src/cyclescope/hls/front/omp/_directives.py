@@ -9,7 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Declare, For, Name, children, fold, read_c, rebuilt, statements
+from cyclescope.c import (
+    Cast,
+    Declare,
+    For,
+    Name,
+    Scalar,
+    children,
+    fold,
+    read_c,
+    rebuilt,
+    statements,
+)
 from cyclescope.errors import SourceError
 from cyclescope.hls.front._scopes import visible
 from cyclescope.hls.front.omp._contexts import selector_of
@@ -356,6 +367,8 @@ class Constants:
     defines: Mapping[str, str]
     include: Sequence[str | Path]
     _known: dict[tuple[str, Range | None], int | None] = field(default_factory=dict)
+    # A directive is asked for its parts wherever it takes effect.
+    _units: dict[tuple[str, str, Range | None], Unit | None] = field(default_factory=dict)
 
     def value(self, words: Sequence[str], where: Range | None) -> int | None:
         """The value of an expression; None if it is no constant one.
@@ -377,8 +390,10 @@ class Constants:
 
     def is_whole(self, words: Sequence[str], where: Range) -> bool:
         """Return whether an expression is one of whole numbers, a constant or not."""
-        head = f"for (__INT64_TYPE__ {_PROBE} = ({' '.join(words)}) % 1; ; )"
-        return self._read("", head, where) is not None
+        expr = self._number(words, where)
+        if isinstance(expr, Cast) and expr.implicit:
+            expr = expr.operand
+        return expr is not None and isinstance(expr.type, Scalar) and not expr.type.is_float
 
     def expression(self, words: Sequence[str], where: Range) -> Expr | None:
         """A directive's expression, of the text's variables; None if it is none of numbers.
@@ -389,21 +404,24 @@ class Constants:
         """
         if where.file != self.unit.file or where.start == where.end:
             return None
-        unit = self._read("", f"for (__INT64_TYPE__ {_PROBE} = ({' '.join(words)}); ; )", where)
-        for variable in _declared_in_heads(unit):
-            if variable.name == _PROBE and variable.init is not None:
-                return renamed(variable.init, visible(self.unit, where))
-        return None
+        expr = self._number(words, where)
+        return renamed(expr, visible(self.unit, where)) if expr is not None else None
+
+    def _number(self, words: Sequence[str], where: Range) -> Expr | None:
+        """A directive's expression as it is in the text with it; None if it is none of numbers."""
+        unit = self._with("", f"for (__INT64_TYPE__ {_PROBE} = ({' '.join(words)}); ; )", where)
+        found = (v for v in _declared_in_heads(unit) if v.name == _PROBE)
+        return next((v.init for v in found), None)
 
     def behind(self, tail: str) -> Unit | None:
         """The text with more behind it; None: it is no C."""
-        return self._read(tail, "", None)
+        return self._with(tail, "", None)
 
     def _probe(self, text: str, where: Range | None) -> int | None:
         # An enumerator's value is the compiler's to find, with all names that are known there.
         enumerator = f"enum {{ {_PROBE}_value = ({text}) }}"
         tail = f"\n{enumerator}; __INT64_TYPE__ {_PROBE} = {_PROBE}_value;\n"
-        unit = self._read(tail, f"for ({enumerator} {_PROBE} = {_PROBE}_value; ; )", where)
+        unit = self._with(tail, f"for ({enumerator} {_PROBE} = {_PROBE}_value; ; )", where)
         if unit is None:
             return None
         if where is None:
@@ -411,8 +429,14 @@ class Constants:
         found = (v for v in _declared_in_heads(unit) if v.name == _PROBE)
         return next((folded(v.init) for v in found), None)
 
-    def _read(self, tail: str, head: str, where: Range | None) -> Unit | None:
+    def _with(self, tail: str, head: str, where: Range | None) -> Unit | None:
         """The text with a tail behind it, or a loop's head for a pragma; None: no C."""
+        key = tail, head, where
+        if key not in self._units:
+            self._units[key] = self._changed(tail, head, where)
+        return self._units[key]
+
+    def _changed(self, tail: str, head: str, where: Range | None) -> Unit | None:
         source = self.unit.sources[self.unit.file]
         if where is None:
             probed = source + tail

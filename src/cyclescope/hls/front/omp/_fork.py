@@ -104,7 +104,7 @@ def _size(ctx: Context, directive: Directive) -> tuple[int, Value | None]:
         most = ctx.most_threads if known is None else min(known, ctx.most_threads)
         if known is None:
             expr = ctx.constants.expression(words, directive.where)
-            if expr is None:
+            if expr is None or not ctx.constants.is_whole(words, directive.where):
                 text = " ".join(words)
                 raise ctx.refuse(directive.where, f"num_threads({text}): give a whole number")
             with by_first(ctx):
