@@ -24,6 +24,7 @@ from cyclescope.hls import (
     Program,
     compile_c,
     differences,
+    machine_of,
     measure,
     read_dump,
 )
@@ -348,12 +349,23 @@ def test_a_full_region_from_the_command_line(
     assert "DATA LOSS: cycle of unknown state" in said
 
 
+def many_loops(count: int) -> Program:
+    body = "".join(f"for (int i = 0; i < 2; i++) a[i] += {k};\n" for k in range(count))
+    text = f"int main(void) {{ int a[2] = {{0}};\n#pragma omp target map(a)\n{{{body}}} }}"
+    return compile_c("many.c", text=text, threads=2)
+
+
 @pytest.mark.long
 def test_more_loops_than_a_word_has_bits() -> None:
-    body = "".join(f"for (int i = 0; i < 2; i++) a[i] += {k};\n" for k in range(70))
-    text = f"int main(void) {{ int a[2] = {{0}};\n#pragma omp target map(a)\n{{{body}}} }}"
-    profile = measure(compile_c("many.c", text=text, threads=2)).profile
+    profile = measure(many_loops(70)).profile
     check_laws(profile)
     frames = [profile.catalog[f] for f in profile.call_paths.frame.tolist()]
     lines = {frame.positions[0].line for frame in frames if frame.kind is Kind.LOOP}
     assert lines == set(range(3, 73))
+
+
+def test_twice_as_many_loops_are_twice_as_much_hardware() -> None:
+    small, large = (
+        sum(map(len, machine_of(many_loops(count)).sources.values())) for count in (25, 50)
+    )
+    assert large < 2.1 * small

@@ -430,6 +430,11 @@ class _Tag:
     line: Expr | None
 
 
+# Of so many operations' threads it is named whether one waits: each operation behind asks that, and
+# would repeat them all.
+_AHEAD = 8
+
+
 class _Side:
     """The loads, or the stores, of a bank: an arbiter, and places for two requests that it took.
 
@@ -455,7 +460,12 @@ class _Side:
         # Of a thread's operations the first in the program.
         own = [access.wants[bank] for access in accesses]
         bits = [wants.bits for wants in own]
-        firsts = bits[:1] + [one & ~either(bits[:i], threads) for i, one in enumerate(bits) if i]
+        firsts, ahead = bits[:1], bits[:1]
+        for i, one in enumerate(bits[1:], 1):
+            firsts.append(one & ~either(ahead, threads))
+            ahead.append(one)
+            if len(ahead) > _AHEAD:
+                ahead = [m.wire(f"{name}_ahead_{i}", either(ahead, threads))]
         self.valid = m.register(f"{name}_chosen", 1, reset=0)
         self._moves = m.forward_wire(f"{name}_moves", 1)
         # Whether the first place's request moves is known late. So there is a second place, which
