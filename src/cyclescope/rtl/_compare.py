@@ -18,12 +18,14 @@ __all__ = ["compare", "extreme", "relations"]
 
 def compare(v: Stages, width: int, relation: Literal["eq", "lt", "le"]) -> None:
     """Builds a comparison. False if an operand is a NaN."""
-    m = v.module
-    x, y, a, b = _operands(m, width)
-    equal = x.eq(y) | (a.zero & b.zero)
-    less = _less(m, x, y, a, b)
-    holds = {"eq": equal, "lt": less, "le": equal | less}[relation]
-    v.result = holds & ~a.nan & ~b.nan
+    x, y, a, b = _operands(v.module, width)
+    v.unordered = a.nan | b.nan
+    v.equal = _equal(x, y, a, b)
+    holds = v.equal
+    if relation != "eq":
+        _less(v, x, y, a, b)
+        holds = v.less | v.equal if relation == "le" else v.less
+    v.result = holds & ~v.unordered
     v.cut()
 
 
@@ -34,15 +36,15 @@ def relations(v: Stages, width: int) -> None:
     """
     x, y, a, b = _operands(v.module, width)
     v.unordered = a.nan | b.nan
-    v.equal = x.eq(y) | (a.zero & b.zero)
-    v.less = _less(v.module, x, y, a, b)
+    v.raised = a.signaling | b.signaling
+    v.equal = _equal(x, y, a, b)
+    _less(v, x, y, a, b)
     v.result = cat(
         v.less & ~v.unordered,
         v.equal & ~v.unordered,
         ~v.less & ~v.equal & ~v.unordered,
         v.unordered,
     )
-    v.raised = a.signaling | b.signaling
     v.cut()
 
 
@@ -53,13 +55,13 @@ def extreme(v: Stages, width: int, *, larger: bool) -> None:
     NaN; a signaling one, or two NaNs, give a NaN (`minNum` of IEEE 754-2008).
     """
     form = float_format(width)
-    m = v.module
-    x, y, a, b = _operands(m, width)
+    x, y, a, b = _operands(v.module, width)
     v.a, v.b = x, y
-    second = _less(m, y, x, b, a) if not larger else _less(m, x, y, a, b)
     quiet = form.fraction - 1
     v.nan = (a.nan & b.nan) | (a.nan & ~x[quiet]) | (b.nan & ~y[quiet])
-    v.second = (second | a.nan) & ~b.nan
+    v.only_first, v.only_second = b.nan, a.nan & ~b.nan
+    _less(v, *((x, y, a, b) if larger else (y, x, b, a)))
+    v.second = (v.less & ~v.only_first) | v.only_second
     v.cut()
     v.result = mux(v.nan, const(form.nan, width), mux(v.second, v.b, v.a))
     v.cut()
@@ -71,10 +73,22 @@ def _operands(m: Module, width: int) -> tuple[Expr, Expr, Number, Number]:
     return x, y, unpack(m, form, x, "a"), unpack(m, form, y, "b")
 
 
-def _less(m: Module, x: Expr, y: Expr, a: Number, b: Number) -> Expr:
-    """Is x less than y, neither a NaN? The bits but the sign are in the order of magnitudes."""
+def _equal(x: Expr, y: Expr, a: Number, b: Number) -> Expr:
+    """Is x equal to y, neither a NaN?"""
+    return x.eq(y) | (a.zero & b.zero)
+
+
+def _less(v: Stages, x: Expr, y: Expr, a: Number, b: Number) -> None:
+    """Leaves `v.less`: is x less than y, neither a NaN?
+
+    The bits but the sign are in the order of magnitudes. Of 64 bits that takes a stage of its own.
+    """
     top = x.width - 2
-    smaller = m.wire("smaller", x[top:0].ult(y[top:0]))
-    larger = m.wire("larger", y[top:0].ult(x[top:0]))
-    same = mux(a.sign, larger, smaller)
-    return mux(a.sign ^ b.sign, a.sign & ~(a.zero & b.zero), same)
+    v.smaller, v.alike = x[top:0].ult(y[top:0]), x[top:0].eq(y[top:0])
+    v.negative, v.both = a.sign, a.sign.eq(b.sign)
+    v.below = a.sign & ~b.sign & ~(a.zero & b.zero)
+    if x.width == 64:
+        v.cut()
+    larger = ~v.smaller & ~v.alike
+    v.less = mux(v.both, mux(v.negative, larger, v.smaller), v.below)
+    v.drop("smaller", "alike", "negative", "both", "below")
