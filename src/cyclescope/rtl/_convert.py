@@ -57,7 +57,8 @@ def to_integer(v: Stages, width: int, source: int, *, signed: bool, saturate: bo
     v.sign, v.nan = a.sign, a.nan
     v.sig = a.significand if size == f + 1 else cat(a.significand, const(0, size - f - 1))
     extended = form.exponent + 2
-    lacking = m.wire("lacking", const(form.bias + size - 1, extended) - a.exponent.zext(extended))
+    # Of a subnormal number nothing is left, so its exponent need not be made 1.
+    lacking = m.wire("lacking", const(form.bias + size - 1, extended) - a.stored.zext(extended))
     bits = size.bit_length()
     v.large = lacking[extended - 1]  # infinities and NaNs among them
     v.right = mux(lacking[extended - 1 : bits].any(), const(-1, bits), lacking[bits - 1 : 0])

@@ -77,7 +77,8 @@ class Number:
 
     Attributes:
         sign: one bit.
-        exponent: as stored, but 1 for subnormal numbers.
+        stored: the exponent's bits.
+        exponent: the same, but 1 for subnormal numbers.
         significand: with the hidden bit, `fraction` + 1 bits.
         hidden: one bit: normal, infinite or NaN.
         infinite, nan: one bit each.
@@ -86,6 +87,7 @@ class Number:
     """
 
     sign: Expr
+    stored: Expr
     exponent: Expr
     significand: Expr
     hidden: Expr
@@ -104,6 +106,7 @@ def unpack(m: Module, form: Format, x: Expr, name: str) -> Number:
     low = stored[0] | ~hidden
     return Number(
         sign=x[form.width - 1],
+        stored=stored,
         exponent=m.wire(f"{name}_exponent", cat(stored[form.exponent - 1 : 1], low)),
         significand=m.wire(f"{name}_significand", cat(hidden, fraction)),
         hidden=hidden,
