@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.rtl import _real as real
 from cyclescope.rtl._expr import cat, const, mux
-from cyclescope.rtl._format import depth_below, finish, float_format, unpack
+from cyclescope.rtl._format import depth, finish, float_format, unpack
 from cyclescope.rtl._multiply import multiply
 from cyclescope.rtl._pieces import BITS, Pieces, fit, look_up, polynomial
 from cyclescope.rtl._stages import leading_zeros
@@ -80,10 +80,10 @@ def exp(v: Stages, width: int) -> None:
 
     # 2 at the end of the last piece is the number before it
     value = v.value.zext(grid + 2)
-    v.sig = mux(v.none, 0, value[grid:0] | value[grid + 1].repeat(grid + 1))
+    value = mux(v.none, 0, value[grid:0] | value[grid + 1].repeat(grid + 1))
+    v.sig, v.sticky = value[grid : grid - f - 1], value[grid - f - 2 : 0].any()
     v.e = v.power.sext(form.exponent + 2) + form.bias
-    v.deep = depth_below(v.e, grid + 1)
-    v.sticky = const(0, 1)
+    v.deep = depth(1 - form.bias - v.power.sext(form.exponent + 2), f + 2)
     v.cut()
     finish(v, form, underflow=True)
 
@@ -160,7 +160,7 @@ def log(v: Stages, width: int) -> None:
     v.cut()
     v.left = leading_zeros(v, v.sum[whole - 1 : whole - 16])
     v.cut()
-    v.sig = (v.sum << v.left)[whole - 1 : whole - f - 6]
+    v.sig = (v.sum << v.left)[whole - 1 : whole - f - 2]
     v.e = v.offset - v.left.zext(extended)
     v.sticky = const(1, 1)
     v.cut()
@@ -250,12 +250,12 @@ def trigonometric(v: Stages, width: int, *, cosine: bool) -> None:
     # The sine's product counts from 2^-small / 2 on, the cosine's from 2 on.
     below = const(form.bias - 1, extended) - v.small.zext(extended)
     begin = mux(v.even, const(form.bias + 1, extended), below)
-    v.sig = v.product << v.left
+    v.sig = (v.product << v.left)[f + 10 : 9]
     v.e = begin - v.left.zext(extended)
     v.cut()
     own = const(1 << f, f + 1) if cosine else v.m
     exponent = const(form.bias, form.exponent) if cosine else v.exponent
-    v.sig = mux(v.tiny, cat(own, const(0, 10)), v.sig)
+    v.sig = mux(v.tiny, cat(own, const(0, 1)), v.sig)
     v.e = mux(v.tiny, exponent.zext(extended), v.e)
     v.sticky = ~v.tiny
     v.cut()
@@ -307,13 +307,13 @@ def tanh(v: Stages, width: int) -> None:
     multiply(v, v.ratio, v.m, "product", below=grid + f + 2 - (f + 14))
     v.left = leading_zeros(v, v.product[f + 13 : f + 6])
     v.cut()
-    v.sig = v.product << v.left
+    v.sig = (v.product << v.left)[f + 13 : 12]
     v.e = v.exponent.zext(extended) + 1 - v.left.zext(extended)
     v.cut()
     end = v.tiny | v.large
     own = mux(v.large, const(1 << f, f + 1), v.m)
     exponent = mux(v.large, const(form.bias, form.exponent), v.exponent)
-    v.sig = mux(end, cat(own, const(0, 13)), v.sig)
+    v.sig = mux(end, cat(own, const(0, 1)), v.sig)
     v.e = mux(end, exponent.zext(extended), v.e)
     v.sticky = ~end
     v.cut()

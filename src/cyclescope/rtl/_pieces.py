@@ -95,9 +95,10 @@ def _inverse(degree: int) -> list[list[int]]:
 
 
 def look_up(v: Stages, pieces: Pieces, index: str) -> None:
-    """Reads the coefficients of piece `v.<index>` into `v.c0`, `v.c1` …: two stages.
+    """Reads the coefficients of piece `v.<index>` into `v.c0`, `v.c1` …: three stages.
 
-    The word of a block RAM comes late in a cycle, so it has a second register.
+    The word of a block RAM comes late in a cycle, so it has a second register. A multiplier, whose
+    own register that would become, is far from the RAM: the third is that.
     """
     sizes, words = _words(pieces)
     rom = v.module.memory("table", sum(sizes), len(words), block=True, words=words)
@@ -108,6 +109,7 @@ def look_up(v: Stages, pieces: Pieces, index: str) -> None:
     for power, size in enumerate(sizes):
         setattr(v, f"c{power}", word_now[low + size - 1 : low])
         low += size
+    v.cut()
     v.cut()
 
 
