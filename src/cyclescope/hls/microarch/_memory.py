@@ -460,7 +460,8 @@ class _Side:
         # Of a thread's operations the first in the program.
         own = [access.wants[bank] for access in accesses]
         bits = [wants.bits for wants in own]
-        firsts, ahead = bits[:1], bits[:1]
+        firsts: list[Expr] = [*bits[:1]]
+        ahead = bits[:1]
         for i, one in enumerate(bits[1:], 1):
             firsts.append(one & ~either(ahead, threads))
             ahead.append(one)
