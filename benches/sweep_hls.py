@@ -1,16 +1,22 @@
 """All programs in simulated hardware: every team, memory and order, against the native run.
 
-`python benches/sweep_hls.py [--threads 1,2,3,8] [--profile] [NAME …]`. Prints a line a program and
-what is wrong; the exit status says whether something was. With --profile: with a profiling unit in
-the hardware, each program and team with another sampling period, whose trace must be what the bench
-sees in each cycle, and change no result. Generated programs: `random_hls.py --rtl`.
+`python benches/sweep_hls.py [--threads 1,2,3,8] [--profile | --icarus] [NAME …]`. Prints a line a
+program and what is wrong; the exit status says whether something was. With --profile: with a
+profiling unit in the hardware, each program and team with another sampling period, whose trace must
+be what the bench sees in each cycle, and change no result. With --icarus: what `--rtl` writes, with
+and without a profiling unit, in another simulator, which must take the same cycles and leave the
+same memory; runs of more cycles than it does in a minute are left out. Generated programs:
+`random_hls.py --rtl`.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
+import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +24,9 @@ from typing import TYPE_CHECKING
 
 from cyclescope.errors import CyclescopeError
 from cyclescope.hls import Host, MemoryModel, compile_c, differences, machine_of
+from cyclescope.hls.run._measure import write_rtl
 from cyclescope.hls.run._profile import profile_of
-from cyclescope.hls.run._simulation import run_setup, set_up
+from cyclescope.hls.run._simulation import arrays_of, read_back, run_setup, set_up, trace_of
 from cyclescope.hls.trace._core import UnitOptions
 from cyclescope.hls.trace._decoder import read_dump
 from cyclescope.hls.trace._format import OnFull
@@ -191,11 +198,65 @@ def profiled(source: Path, teams: list[int], index: int) -> str:
     )
 
 
+SHORT = 20_000
+"""Cycles that Icarus simulates in about a minute."""
+
+
+def zeros(line: re.Match[str]) -> str:
+    """A line of a memory without unknown bits."""
+    return line[0].replace("x", "0")
+
+
+def by_icarus(source: Path, teams: list[int], index: int) -> str:
+    """Say where Icarus differs from Verilator, or from the native run."""
+    found = []
+    cycles = left_out = 0
+    for number, threads, compiled, native in runs(source, teams):
+        _, memory, in_order = WAYS[(index + number) % len(WAYS)]
+        for unit in (None, UnitOptions(source.name, period=64)):
+            where = f"{threads} threads{', profiling unit' if unit else ''}"
+            setup = set_up(
+                machine_of(compiled, unit=unit),
+                native.inputs,
+                native.scalars,
+                memory=memory,
+                in_order=in_order,
+                cycle_limit=LIMIT,
+            )
+            run = run_setup(setup)
+            if run.cycles > SHORT or not run.complete:
+                left_out += 1
+                continue
+            with tempfile.TemporaryDirectory() as name:
+                folder = Path(name) / "rtl"
+                write_rtl(setup, folder, force=False)
+                texts = sorted(str(file) for file in folder.glob("*.v"))
+                subprocess.run(["iverilog", "-g2005", "-o", "sim", *texts], cwd=folder, check=True)
+                said = subprocess.run(
+                    ["vvp", "sim"], cwd=folder, check=True, capture_output=True, text=True
+                ).stdout
+                for file in folder.glob("bank?.out"):
+                    # What the profiling unit leaves open of a line is 0 in Verilator.
+                    file.write_text(re.sub("^[^/].*x.*", zeros, file.read_text(), flags=re.M))
+                image = read_back(folder, setup.layout)
+            arrays, trace = arrays_of(setup, image), trace_of(setup, image)
+            if f"{run.cycles} cycles" not in said.splitlines():
+                found.append(f"{where}: {run.cycles} cycles, and in Icarus: {said.strip()}")
+            elif arrays != run.arrays or trace != run.trace:
+                found.append(f"{where}: other memory")
+            elif bad := differences(compiled, native.outputs, arrays):
+                found.append(f"{where}: {bad[0]}")
+            cycles += run.cycles
+    return "; ".join(found) or f"right, {cycles} cycles, {left_out} runs left out"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")
     parser.add_argument("--threads", default="3,8,1,2")
-    parser.add_argument("--profile", action="store_true")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--profile", action="store_true")
+    how.add_argument("--icarus", action="store_true")
     chosen = parser.parse_args()
     teams = [int(n) for n in chosen.threads.split(",")]
     bad = 0
@@ -205,7 +266,12 @@ def main() -> int:
     for index, job in enumerate(jobs):
         started = time.monotonic()
         try:
-            said = profiled(job, teams, index) if chosen.profile else program(job, teams)
+            if chosen.profile:
+                said = profiled(job, teams, index)
+            elif chosen.icarus:
+                said = by_icarus(job, teams, index)
+            else:
+                said = program(job, teams)
         except CyclescopeError as error:
             said = f"wrong: {error}"
         bad += not said.startswith("right")

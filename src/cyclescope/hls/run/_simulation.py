@@ -239,7 +239,6 @@ def run_setup(
         OutputError: no space for the simulation's files.
     """
     machine, layout = setup.machine, setup.layout
-    places, sizes = externals(machine), setup.host.sizes
     cycle_limit = setup.host.stop_at or None
     limit = cycle_limit
     if limit is not None and layout_of(machine) is not None:
@@ -265,11 +264,11 @@ def run_setup(
                 raise RunError(f"the simulation failed: {result.message}; please report this")
             image = b""
             if result.complete:
-                image = _read_back(folder, layout)
+                image = read_back(folder, layout)
             elif cut:
                 # The time that it had to write the memory was perhaps too short.
                 with suppress(OSError, ValueError):
-                    image = _read_back(folder, layout)
+                    image = read_back(folder, layout)
     except OSError as error:
         raise unwritable(tempfile.gettempdir(), error) from error
     complete = result.complete and not cut
@@ -279,13 +278,9 @@ def run_setup(
         complete,
         str(reason),
         result.seconds,
-        {
-            a.name: image[base : base + size]
-            for a, base, size in zip(places, layout.bases, sizes, strict=False)
-            if complete
-        },
+        arrays_of(setup, image) if complete else {},
         result.capture,
-        _trace(image, layout, setup.host.trace[0] // LINE, setup.trace_lines),
+        trace_of(setup, image),
     )
 
 
@@ -329,7 +324,7 @@ def _bank_order(lines: int) -> list[NDArray[np.int64]]:
     return [local * BANKS + (fold ^ bank) for bank in range(BANKS)]
 
 
-def _read_back(folder: Path, layout: Layout) -> bytes:
+def read_back(folder: Path, layout: Layout) -> bytes:
     """All of memory, as the banks left it.
 
     Raises:
@@ -349,10 +344,18 @@ def _read_back(folder: Path, layout: Layout) -> bytes:
     return image.tobytes()
 
 
-def _trace(image: bytes, layout: Layout, first: int, count: int) -> bytes:
-    """The region of the profiling unit: lines of bank 0."""
+def arrays_of(setup: Setup, image: bytes) -> dict[str, bytes]:
+    """The external arrays of a run, by name, in all of memory."""
+    places = zip(externals(setup.machine), setup.layout.bases, setup.host.sizes, strict=False)
+    return {a.name: image[base : base + size] for a, base, size in places}
+
+
+def trace_of(setup: Setup, image: bytes) -> bytes:
+    """The region of the profiling unit in all of memory: lines of bank 0."""
+    first = setup.host.trace[0] // LINE
     lines = np.frombuffer(image, np.uint8).reshape(-1, LINE)
-    return lines[_bank_order(layout.lines)[0][first : first + count]].tobytes() if image else b""
+    order = _bank_order(setup.layout.lines)[0][first : first + setup.trace_lines]
+    return lines[order].tobytes() if image else b""
 
 
 def _wrong(machine: Machine, words: Sequence[str]) -> str:
