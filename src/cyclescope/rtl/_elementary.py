@@ -20,7 +20,7 @@ from cyclescope.rtl._expr import cat, const, mux
 from cyclescope.rtl._format import depth, finish, float_format, unpack
 from cyclescope.rtl._multiply import multiply
 from cyclescope.rtl._pieces import BITS, Pieces, fit, look_up, polynomial
-from cyclescope.rtl._stages import leading_zeros
+from cyclescope.rtl._stages import leading_zeros, shift_right
 
 if TYPE_CHECKING:
     from cyclescope.rtl._stages import Stages
@@ -68,7 +68,7 @@ def exp(v: Stages, width: int) -> None:
     bits = v.y.width.bit_length()
     v.right = mux(lacking[form.exponent - 1 : bits].any(), -1, lacking[bits - 1 : 0])
     v.cut()
-    v.y = v.y >> v.right
+    shift_right(v, y="right")
     v.cut()
     v.y = mux(v.minus, 0 - v.y.zext(v.y.width + 1), v.y.zext(v.y.width + 1))
     v.cut()

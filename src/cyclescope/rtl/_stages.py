@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from operator import lshift, rshift
 from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, cat, const, mux
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Mapping
 
     from cyclescope.rtl._module import Module
 
-__all__ = ["Stages", "leading_zeros", "shift_left", "shift_right_sticky", "some_in_parts"]
+__all__ = [
+    "Stages",
+    "leading_zeros",
+    "shift_left",
+    "shift_right",
+    "shift_right_sticky",
+    "some_in_parts",
+]
 
 
 class Stages:
@@ -120,7 +128,7 @@ def leading_zeros(v: Stages, value: Expr, *, cut: int = 0) -> Expr:
     return zeros[0]
 
 
-_AT_ONCE = 5  # bits of a left shift's amount that one stage uses
+_AT_ONCE = 5  # bits of a shift's amount that one stage uses
 _FINE = 3  # of a longer one the second stage uses so many
 
 
@@ -129,17 +137,26 @@ def shift_left(v: Stages, **amounts: str) -> None:
 
     A stage ends in between if there are more than 32 places to shift by.
     """
+    _shift(v, amounts, lshift)
+
+
+def shift_right(v: Stages, **amounts: str) -> None:
+    """Shifts values of `v` right, as `shift_left` does left; what is shifted out is lost."""
+    _shift(v, amounts, rshift)
+
+
+def _shift(v: Stages, amounts: Mapping[str, str], shifted: Callable[[Expr, Expr], Expr]) -> None:
     fine = 0
     if any(getattr(v, by).width > _AT_ONCE for by in amounts.values()):
         fine = _FINE
         for name, by in amounts.items():
             amount = getattr(v, by)
             coarse = cat(amount[amount.width - 1 : fine], const(0, fine))
-            setattr(v, name, getattr(v, name) << coarse)
+            setattr(v, name, shifted(getattr(v, name), coarse))
         v.cut()
     for name, by in amounts.items():
         amount = getattr(v, by)
-        setattr(v, name, getattr(v, name) << (amount[fine - 1 : 0] if fine else amount))
+        setattr(v, name, shifted(getattr(v, name), amount[fine - 1 : 0] if fine else amount))
 
 
 def some_in_parts(value: Expr, size: int) -> Expr:
