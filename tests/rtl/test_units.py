@@ -78,7 +78,7 @@ MUTANTS = {
         "truncates": ROUNDING["truncates"],
         "subnormal": (r"left_2 <= .*;", "left_2 <= 0;"),
         "other_half": (r"sig_3\[22\] \? 23'd0 - sig_3\[22:0\] : ", ""),
-        "adds": (r"minus_\d+ \^\s+less_\d+", "1'd0"),
+        "adds": (r"wire opposed = .*;", "wire opposed = 1'd0;"),
         "short_log_2": (r"26'h17f7d", "26'h0"),
         "of_negative": (r" \| \(a\[31\] & ~\(~a_normal & a_empty\)\)", ""),
         "unsigned_step": (r"(fix_12) <= .*;", r"\1 <= 0;"),

@@ -133,6 +133,7 @@ def log(v: Stages, width: int) -> None:
     v.cut()
     v.alone = v.e.none()
     v.minus = v.e[extended - 1]
+    v.opposed = v.minus ^ v.less
     count = form.exponent
     v.count = mux(v.minus, 0 - v.e, v.e)[count - 1 : 0]
     v.small = leading_zeros(v, v.t, cut=16)
@@ -147,11 +148,10 @@ def log(v: Stages, width: int) -> None:
     two = const(real.logarithm_of_2(unit), unit)
     multiply(v, two, v.count, "whole_part")
     high = v.whole_part.width - unit
-    v.moved = v.part >> v.small
+    v.moved = (v.part >> v.small) ^ v.opposed.repeat(unit)
     v.cut()
-    less = v.minus ^ v.less
     whole = unit + high
-    both = v.whole_part + (v.moved.zext(whole) ^ less.repeat(whole)) + less.zext(whole)
+    both = v.whole_part + cat(v.opposed.repeat(high), v.moved) + v.opposed.zext(whole)
     # Alone it is at the top, its zeros in the exponent.
     v.sum = mux(v.alone, cat(v.part, const(0, high)), both)
     near = const(form.bias - 1, extended) - v.small.zext(extended)
