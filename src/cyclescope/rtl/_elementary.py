@@ -218,8 +218,13 @@ def trigonometric(v: Stages, width: int, *, cosine: bool) -> None:
     v.window = table.at(top)
     v.place = v.place[3:0]
     v.cut()
+    if width == 64:
+        # The table is a block RAM, whose word comes late, and there are many multipliers, far away.
+        v.cut()
     v.window = (v.window << v.place)[long - 1 : step - 1]
     v.cut()
+    if width == 64:
+        v.cut()
     multiply(v, v.window, v.m, "turn", below=f - 2, width=size - f + 2)
 
     # turn: quarters, their fraction; u is the distance to the nearer end of the quarter
