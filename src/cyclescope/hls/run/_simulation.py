@@ -33,7 +33,17 @@ if TYPE_CHECKING:
     from cyclescope.hls.microarch import Access, Machine
     from cyclescope.sim import Capture
 
-__all__ = ["TRACE_LINES", "HardwareRun", "Setup", "prepare", "run_setup", "set_up"]
+__all__ = [
+    "TRACE_LINES",
+    "HardwareRun",
+    "Setup",
+    "arrays_of",
+    "prepare",
+    "read_back",
+    "run_setup",
+    "set_up",
+    "trace_of",
+]
 
 # Arrays begin at multiples of a page, with a page between them.
 _PAGE = 4096
