@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 from cyclescope.hls.trace._format import (
@@ -24,6 +25,7 @@ class Writer:
         self.lines: list[int] = [0] * region
         self.made = 0
         self.full = False
+        self.open = random.Random(1)
 
     def line(self, kind: LineKind, count: int, payload: int) -> None:
         """Write a line; the payload is shifted already, with zeros in place of the head."""
@@ -41,6 +43,9 @@ class Writer:
         for place, (time, word) in enumerate(records):
             low = time % (1 << layout.time_bits)
             payload |= (word << layout.time_bits | low) << layout.record_low(place)
+        # Behind the last record a line has what its slots had before, or nothing known at first.
+        end = layout.record_low(len(records))
+        payload |= self.open.getrandbits(max(0, layout.line_bits - end)) << end
         self.line(kind, len(records), payload)
 
     def sample(self, line: int, time: int, totals: dict[int, int]) -> None:
