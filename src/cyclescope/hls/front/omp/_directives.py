@@ -27,7 +27,7 @@ from cyclescope.hls.front.omp._contexts import selector_of
 from cyclescope.hls.front.omp._tokens import closing, is_name, split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from cyclescope.c import Expr, Pragma, Range, Unit, Variable
@@ -409,9 +409,8 @@ class Constants:
 
     def _number(self, words: Sequence[str], where: Range) -> Expr | None:
         """A directive's expression as it is in the text with it; None if it is none of numbers."""
-        unit = self._with("", f"for (__INT64_TYPE__ {_PROBE} = ({' '.join(words)}); ; )", where)
-        found = (v for v in _declared_in_heads(unit) if v.name == _PROBE)
-        return next((v.init for v in found), None)
+        head = f"for (__INT64_TYPE__ {_PROBE} = ({' '.join(words)}); ; )"
+        return _probed(self._with("", head, where))
 
     def behind(self, tail: str) -> Unit | None:
         """The text with more behind it; None: it is no C."""
@@ -421,22 +420,21 @@ class Constants:
         # An enumerator's value is the compiler's to find, with all names that are known there.
         enumerator = f"enum {{ {_PROBE}_value = ({text}) }}"
         tail = f"\n{enumerator}; __INT64_TYPE__ {_PROBE} = {_PROBE}_value;\n"
-        unit = self._with(tail, f"for ({enumerator} {_PROBE} = {_PROBE}_value; ; )", where)
-        if unit is None:
-            return None
-        if where is None:
+        # Its value is kept, so the text need not be.
+        unit = self._changed(tail, f"for ({enumerator} {_PROBE} = {_PROBE}_value; ; )", where)
+        if unit is not None and where is None:
             return folded(unit.variables[_PROBE].init)
-        found = (v for v in _declared_in_heads(unit) if v.name == _PROBE)
-        return next((folded(v.init) for v in found), None)
+        return folded(_probed(unit))
 
     def _with(self, tail: str, head: str, where: Range | None) -> Unit | None:
-        """The text with a tail behind it, or a loop's head for a pragma; None: no C."""
+        """The result of `_changed`; each text is read once."""
         key = tail, head, where
         if key not in self._units:
             self._units[key] = self._changed(tail, head, where)
         return self._units[key]
 
     def _changed(self, tail: str, head: str, where: Range | None) -> Unit | None:
+        """The text with a tail behind it, or a loop's head for a pragma; None: no C."""
         source = self.unit.sources[self.unit.file]
         if where is None:
             probed = source + tail
@@ -455,13 +453,13 @@ class Constants:
             return None
 
 
-def _declared_in_heads(unit: Unit | None) -> Iterator[Variable]:
-    """The variables that loops declare."""
-    for function in unit.functions.values() if unit is not None else ():
-        for stmt in statements(function.body):
-            match stmt:
-                case For(init=Declare(variables=variables)):
-                    yield from variables
+def _probed(unit: Unit | None) -> Expr | None:
+    """The initial value of the variable in the loop's head that stands for a pragma."""
+    if unit is None:
+        return None
+    stmts = (stmt for function in unit.functions.values() for stmt in statements(function.body))
+    heads = (s.init for s in stmts if isinstance(s, For) and isinstance(s.init, Declare))
+    return next((v.init for head in heads for v in head.variables if v.name == _PROBE), None)
 
 
 def renamed(expr: Expr, known: Mapping[str, Variable]) -> Expr:
