@@ -460,10 +460,10 @@ class _Side:
         # Of a thread's operations the first in the program.
         own = [access.wants[bank] for access in accesses]
         bits = [wants.bits for wants in own]
-        firsts: list[Expr] = [*bits[:1]]
-        ahead = bits[:1]
-        for i, one in enumerate(bits[1:], 1):
-            firsts.append(one & ~either(ahead, threads))
+        firsts: list[Expr] = []
+        ahead: list[Net] = []
+        for i, one in enumerate(bits):
+            firsts.append(one & ~either(ahead, threads) if ahead else one)
             ahead.append(one)
             if len(ahead) > _AHEAD:
                 ahead = [m.wire(f"{name}_ahead_{i}", either(ahead, threads))]
