@@ -27,7 +27,7 @@ from cyclescope.hls import (
 from cyclescope.hls.microarch._params import BANKS, LINE
 from cyclescope.hls.run import _simulation
 from cyclescope.hls.run._compare import contents
-from cyclescope.hls.run._simulation import Layout, _read_back, run_setup, set_up
+from cyclescope.hls.run._simulation import Layout, read_back, run_setup, set_up
 from cyclescope.hls.run._testbench import harness
 from cyclescope.model import Kind, check_laws, load
 from cyclescope.sim import call
@@ -291,14 +291,14 @@ def test_memory_that_a_full_disk_cut_is_no_memory(tmp_path: Path, missing: int) 
         (tmp_path / f"bank{bank}.out").write_text(3 * line)
     layout = Layout((), 64)
     with pytest.raises(OSError, match="No space left"):
-        _read_back(tmp_path, layout)
+        read_back(tmp_path, layout)
     for bank in range(BANKS):
         (tmp_path / f"bank{bank}.out").write_text(64 * line)
-    assert _read_back(tmp_path, layout) == b"\x0f" * (64 * BANKS * LINE)
+    assert read_back(tmp_path, layout) == b"\x0f" * (64 * BANKS * LINE)
     last = tmp_path / f"bank{BANKS - 1}.out"
     last.write_text((64 * line)[: -1 - missing])
     with pytest.raises(OSError, match="No space left"):
-        _read_back(tmp_path, layout)
+        read_back(tmp_path, layout)
 
 
 @pytest.mark.long
