@@ -15,10 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["REVISION", "absorb_registers", "factor_bits"]
-
-REVISION = 1
-"""Goes up with each change of what is made: entries of the cache depend on it."""
+__all__ = ["absorb_registers", "factor_bits"]
 
 _FACTORS = tuple(f"{side}{i}" for side in "AB" for i in range(18))
 _PRODUCT = tuple(f"P{i}" for i in range(36))
