@@ -70,7 +70,7 @@ def test_each_multiplier_has_a_zero_of_its_own() -> None:
 
 
 def words(read: list[Bit], written: list[Bit], seed: int) -> list[int]:
-    """What a memory reads, with random values of its address bits and writes between."""
+    """The words that a memory reads, with random values of its address bits and writes between."""
     rng = random.Random(seed)
     kept: dict[tuple[int, ...], int] = {}
     found = []
