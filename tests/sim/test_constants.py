@@ -10,7 +10,7 @@ from cyclescope.sim._constants import make_constants_near
 
 Bit = int | str
 CONTROL = ("RST0", "SIGNEDA", "SIGNEDB", "SOURCEA", "SOURCEB")
-FREE = 40  # the first bit that no cell has
+FREE = 42  # the first number that no bit has
 
 
 def cell(kind: str, given: dict[str, str], **wired: list[Bit]) -> dict[str, Any]:
@@ -47,7 +47,8 @@ def memory(read: list[Bit], written: list[Bit], initial: str = "x" * 64) -> dict
 def test_each_multiplier_has_a_zero_of_its_own() -> None:
     cells = {"a": multiplier(35), "b": multiplier(39, RST0=["0"], CE0=["1"], SIGNEDB=[3])}
     before = copy.deepcopy(cells)
-    module = {"cells": cells}
+    ports = {"in": {"direction": "input", "bits": [2, 41]}}  # the last is read by no cell
+    module = {"cells": cells, "ports": ports, "netnames": {"none": {"bits": [FREE - 1, "x"]}}}
     assert make_constants_near(module) == 2
     found = {
         name: made["connections"]["Z"][0]

@@ -29,17 +29,7 @@ def make_constants_near(module: dict[str, Any]) -> int:
     Returns:
         The number of LUTs that there are more.
     """
-    cells = module["cells"]
-    free = 1 + max(
-        (
-            bit
-            for cell in cells.values()
-            for bits in cell["connections"].values()
-            for bit in bits
-            if isinstance(bit, int)
-        ),
-        default=1,  # Yosys numbers bits from 2
-    )
+    cells, free = module["cells"], _first_free(module)
     made: dict[str, Any] = {}
     for name, cell in cells.items():
         wired = cell["connections"]
@@ -52,6 +42,14 @@ def make_constants_near(module: dict[str, Any]) -> int:
             _follow(wired["RAD"], wired["WAD"])
     cells |= made
     return len(made)
+
+
+def _first_free(module: dict[str, Any]) -> int:
+    """The first number that no bit has; Yosys numbers them from 2."""
+    wired = [bits for cell in module["cells"].values() for bits in cell["connections"].values()]
+    for kind in ("ports", "netnames"):
+        wired += [found["bits"] for found in module.get(kind, {}).values()]
+    return 1 + max((bit for bits in wired for bit in bits if isinstance(bit, int)), default=1)
 
 
 def _zero(bit: int) -> dict[str, Any]:
