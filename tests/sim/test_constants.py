@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import copy
+import json
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from cyclescope.sim import Design, build, find_yosys, run
 from cyclescope.sim._constants import make_constants_near
+from cyclescope.sim._ecp5 import _netlist
+from cyclescope.sim._synthesis import run_yosys
+from extras import NO_YOSYS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Bit = int | str
 CONTROL = ("RST0", "SIGNEDA", "SIGNEDB", "SOURCEA", "SOURCEB")
@@ -120,3 +130,70 @@ def test_an_empty_module() -> None:
     module: dict[str, Any] = {"cells": {}}
     assert make_constants_near(module) == 0
     assert module == {"cells": {}}
+
+
+WORDS = """
+module kept(input clk, input we, input [2:0] at, input [2:0] from, input [5:0] d, output [5:0] q);
+  reg [5:0] words [0:7];
+  always @(posedge clk) if (we) words[at] <= d;
+  assign q = words[from];
+endmodule
+"""
+CELL = """
+module TRELLIS_DPR16X4 #(
+  parameter WCKMUX = "WCK", parameter WREMUX = "WRE", parameter [63:0] INITVAL = 64'd0
+) (
+  input [3:0] DI, input [3:0] WAD, input WRE, input WCK, input [3:0] RAD, output [3:0] DO
+);
+  reg [3:0] words [0:15];
+  always @(posedge WCK) if (WRE) words[WAD] <= DI;
+  assign DO = words[RAD];
+endmodule
+"""
+MAIN = """
+module main(input clk, input reset, input go, output done);
+  reg [31:0] state = 1;
+  reg [10:0] cycle = 0;
+  reg [5:0] words [0:7];
+  reg [7:0] written = 0;
+  integer compared = 0;
+  wire [2:0] at = state[10:8], from = state[13:11];
+  wire [5:0] q;
+  kept kept(.clk(clk), .we(state[20]), .at(at), .from(from), .d(state[19:14]), .q(q));
+  assign done = cycle[10];
+  always @(posedge clk) if (go) begin
+    state <= state * 32'd1664525 + 32'd1013904223;
+    cycle <= cycle + 1;
+    if (state[20]) begin
+      words[at] <= state[19:14];
+      written[at] <= 1;
+    end
+    if (written[from]) begin
+      compared <= compared + 1;
+      if (q != words[from]) $display("word %d is %d, not %d", from, q, words[from]);
+    end
+    if (&cycle[9:0]) $display("compared %0d", compared);
+  end
+endmodule
+"""
+
+
+@pytest.mark.skipif(NO_YOSYS, reason="no yosys here; the cells are tested above")
+def test_a_synthesised_memory_of_eight_words_works(tmp_path: Path) -> None:
+    netlist = json.loads((_netlist(WORDS, "kept") / "netlist.json").read_text("utf-8"))
+    memories = [
+        found["connections"]
+        for found in netlist["modules"]["kept"]["cells"].values()
+        if found["type"] == "TRELLIS_DPR16X4"
+    ]
+    assert len(memories) == 2
+    for wired in memories:
+        assert (wired["RAD"][3], wired["WAD"][3]) == (wired["RAD"][2], wired["WAD"][2])
+    (tmp_path / "given.json").write_text(json.dumps(netlist), "utf-8")
+    script = "read_json given.json\nwrite_verilog -noattr made.v"
+    run_yosys(find_yosys(), tmp_path, "", script, ["made.v"])
+    made = (tmp_path / "made.v").read_text("utf-8")
+    texts = {"kept.v": made, "cell.v": CELL, "main.v": MAIN}
+    said = run(build(Design("main", texts)), cycle_limit=10_000).output.split()
+    assert said[0] == "compared", said
+    assert int(said[1]) > 900
