@@ -16,7 +16,7 @@ from cyclescope.errors import ToolError
 from cyclescope.model import StepKind
 from cyclescope.sim import _cache
 from cyclescope.sim._constants import make_constants_near
-from cyclescope.sim._multipliers import absorb_registers, factor_bits
+from cyclescope.sim._registers import absorb_registers, factor_bits
 from cyclescope.sim._synthesis import find_tool, find_yosys, run_tool, run_yosys, tool_version
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cyclescope.sim._multipliers import absorb_registers
+from cyclescope.sim._registers import absorb_registers
 
 CLOCK, RESET, ENABLE = 2, 3, 4
 FACTORS = [f"{side}{i}" for side in "AB" for i in range(18)]
