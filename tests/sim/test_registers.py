@@ -1,4 +1,4 @@
-"""Registers moved into multipliers: random circuits do the same without and with it."""
+"""Registers moved into multipliers and tables: random circuits do the same with it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from cyclescope.sim._registers import absorb_registers
 CLOCK, RESET, ENABLE = 2, 3, 4
 FACTORS = [f"{side}{i}" for side in "AB" for i in range(18)]
 PRODUCT = [f"P{i}" for i in range(36)]
+WORD = [f"DO{side}{i}" for side in "AB" for i in range(18)]
+ADDRESS = [f"AD{side}{i}" for side in "AB" for i in range(14)]
 Bit = int | str
 
 
 class Circuit:
-    """A module of flip-flops and multipliers, as Yosys writes it."""
+    """A module of flip-flops, multipliers and block RAMs, as Yosys writes it."""
 
     def __init__(self) -> None:
         self.cells: dict[str, Any] = {}
@@ -52,6 +54,26 @@ class Circuit:
         wired |= {f"B{i}": [bit] for i, bit in enumerate(b)}
         wired |= {port: [bit] for port, bit in zip(PRODUCT, made, strict=True)}
         self._cell("MULT18X18D", {}, wired, {*PRODUCT})
+        return made
+
+    def word(self, address: list[Bit], *, wide: bool = True, **given: Bit) -> list[Bit]:
+        """What a table has at an address: 36 bits, or twice 18, of which side B reads nothing."""
+        made = self.new(36 if wide else 18)
+        side = "B" if wide else "A"
+        wired = {port: ["0"] for port in ADDRESS}
+        wired |= {f"AD{side}{i}": [bit] for i, bit in enumerate(address[:10])}
+        # Of a wide word the low half is at side B.
+        order = [*WORD[18:], *WORD[:18]] if wide else WORD[:18]
+        wired |= {port: [bit] for port, bit in zip(order, made, strict=True)}
+        for own in "AB":
+            wired |= {f"CLK{own}": [CLOCK if own == side else "0"], f"WE{own}": ["0"]}
+            wired |= {f"{port}{own}": ["1" if own == side else "0"] for port in ("CE", "OCE")}
+            wired |= {f"{port}": ["0"] for port in (f"RST{own}", *(f"CS{own}{i}" for i in range(3)))}
+        wired |= {port: [bit] for port, bit in given.items()}
+        width = format(36 if wide else 18, "032b")
+        parameters = {f"REGMODE_{own}": "NOREG" for own in "AB"}
+        parameters |= {f"DATA_WIDTH_{own}": width for own in "AB"}
+        self._cell("DP16KD", parameters, wired, {*order})
         return made
 
     def _cell(
@@ -100,6 +122,13 @@ def _evaluate(name: str, cell: dict[str, Any], values: dict[Bit, int], held: Any
     if cell["type"] == "TRELLIS_FF":
         values[wired["Q"][0]] = held.get((name, "Q"), 0)
         return True
+    if cell["type"] == "DP16KD":
+        modes = {half: cell["parameters"][f"REGMODE_{half}"] for half in "AB"}
+        for port in WORD:
+            if port in wired:
+                late = modes[port[2]] == "OUTREG"
+                values[wired[port][0]] = held.get((name, f"{port} late" if late else port), 0)
+        return True
     if "REG_OUTPUT_CLK" in cell["parameters"]:
         made = held.get((name, "P"), 0)
     elif "REG_INPUTA_CLK" in cell["parameters"]:
@@ -122,6 +151,9 @@ def _next(name: str, cell: dict[str, Any], values: dict[Bit, int], held: Any) ->
             value = 0
         yield (name, "Q"), value
         return
+    if cell["type"] == "DP16KD":
+        yield from _read(name, wired, values, held)
+        return
     assert ("REG_INPUTA_CLK" in cell["parameters"]) is ("REG_INPUTB_CLK" in cell["parameters"])
     now = {side: _number(wired, side, values) for side in "AB"}
     if "REG_INPUTA_CLK" in cell["parameters"]:
@@ -129,6 +161,23 @@ def _next(name: str, cell: dict[str, Any], values: dict[Bit, int], held: Any) ->
         yield from (((name, side), value) for side, value in now.items())
         now = before
     yield (name, "P"), now["A"] * now["B"]
+
+
+def _read(name: str, wired: dict[str, list[Bit]], values: dict[Bit, int], held: Any) -> Any:
+    """The next word of a table: an arbitrary function of the address; and of its register."""
+    address = [values[wired[port][0]] for port in ADDRESS]
+    word = random.Random(sum(bit << i for i, bit in enumerate(address))).getrandbits(36)
+    wide = "DOB0" in wired
+    for i, port in enumerate(WORD):
+        side = "B" if wide else port[2]
+        if port in wired:
+            before = held.get((name, port), 0)
+            read = values[wired[f"CE{side}"][0]]
+            yield (name, port), word >> i & 1 if read else before
+            if values[wired[f"RST{side}"][0]]:
+                yield (name, port), 0
+            stays = held.get((name, f"{port} late"), 0)
+            yield (name, f"{port} late"), before if values[wired[f"OCE{port[2]}"][0]] else stays
 
 
 def _number(wired: dict[str, list[Bit]], side: str, values: dict[Bit, int]) -> int:
@@ -142,7 +191,12 @@ def random_circuit(rng: random.Random) -> Circuit:
     for _ in range(rng.randint(2, 8)):
         number = rng.choice(numbers)
         kind = rng.random()
-        if kind < 0.5:
+        if kind < 0.2:
+            how = rng.choice([{}, {}, {"CEA": ENABLE, "CEB": ENABLE}, {"RSTA": RESET, "RSTB": RESET}])
+            numbers.append(circuit.word(number, wide=rng.random() < 0.5, **how))
+            if rng.random() < 0.7:
+                numbers[-1] = circuit.flip_flops(numbers[-1])
+        elif kind < 0.6:
             how = rng.choice([{}, {}, {"enable": ENABLE}, {"reset": RESET}])
             numbers.append(circuit.flip_flops(number, **how))
         else:
@@ -156,17 +210,18 @@ def random_circuit(rng: random.Random) -> Circuit:
 
 
 def test_random_circuits_do_the_same() -> None:
-    moved = 0
-    for seed in range(80):
+    moved = tables = 0
+    for seed in range(160):
         rng = random.Random(seed)
         circuit = random_circuit(rng)
         module = circuit.module()
         gone = absorb_registers(module)
         moved += gone > 0
+        tables += any("OUTREG" in c["parameters"].values() for c in module["cells"].values())
         made = {
             b
             for c in circuit.cells.values()
-            for p in ("Q", *PRODUCT)
+            for p in ("Q", *PRODUCT, *WORD)
             for b in c["connections"].get(p, ())
         }
         free = [bit for bit in range(RESET, circuit.bits + 1) if bit not in made]
@@ -176,7 +231,8 @@ def test_random_circuits_do_the_same() -> None:
         assert len(circuit.cells) - len(kinds) == gone
         absorb_registers(module)  # what is there already stays as it is
         assert run(module, given) == run(circuit.module(), given), seed
-    assert moved > 25
+    assert moved > 50
+    assert tables > 10
 
 
 def pipeline(**how: Any) -> Circuit:
@@ -215,3 +271,25 @@ def test_one_that_others_read_stays_too() -> None:
     module = circuit.module()
     assert absorb_registers(module) == 16 + 6 + 24
     assert sum(cell["type"] == "TRELLIS_FF" for cell in module["cells"].values()) == 2
+
+
+@pytest.mark.parametrize("wide", [True, False], ids=["36 bits", "18 bits"])
+def test_a_table_has_a_register_for_its_word(wide: bool) -> None:
+    circuit = Circuit()
+    word = circuit.word(circuit.new(9), wide=wide)
+    circuit.outputs = circuit.flip_flops(word)
+    module = circuit.module()
+    assert absorb_registers(module) == len(word)
+    (cell,) = module["cells"].values()
+    modes = ["OUTREG", "OUTREG" if wide else "NOREG"]
+    assert [cell["parameters"][f"REGMODE_{side}"] for side in "AB"] == modes
+    assert cell["connections"]["OCEA"] == ["1"]
+
+
+@pytest.mark.parametrize(
+    "given", [{"CEB": ENABLE}, {"OCEB": ENABLE}, {"RSTB": RESET}, {"WEB": ENABLE}, {"CSB1": RESET}]
+)
+def test_a_memory_that_waits_keeps_the_register_behind_it(given: dict[str, Bit]) -> None:
+    circuit = Circuit()
+    circuit.outputs = circuit.flip_flops(circuit.word(circuit.new(9), **given))
+    assert absorb_registers(circuit.module()) == 0

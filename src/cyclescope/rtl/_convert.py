@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import cat, const, mux
 from cyclescope.rtl._format import BINARY32, BINARY64, depth_below, finish, float_format, unpack
-from cyclescope.rtl._stages import leading_zeros
+from cyclescope.rtl._stages import leading_zeros, shift_left
 
 if TYPE_CHECKING:
     from cyclescope.rtl._expr import Expr
@@ -26,10 +26,10 @@ def from_integer(v: Stages, width: int, source: int, *, signed: bool) -> None:
     v.cut()
     v.left = leading_zeros(v, v.a, cut=16)
     v.cut()
+    shift_left(v, a="left")
     # Space for a guard bit where the integer is shorter than the significand.
     size = max(source, f + 2)
-    sig = v.a << v.left
-    v.sig = sig if size == source else cat(sig, const(0, size - source))
+    v.sig = v.a if size == source else cat(v.a, const(0, size - source))
     v.e = const(form.bias + source - 1, form.exponent + 1) - v.left.zext(form.exponent + 1)
     v.e = v.e.zext(form.exponent + 2)
     v.nan = v.infinite = v.sticky = v.invalid = v.divided = const(0, 1)

@@ -178,25 +178,29 @@ def fdiv(v: Stages, width: int) -> None:
     left_b = leading_zeros(v.beside(), v.b, cut=16)
     v.left_a = leading_zeros(v, v.a, cut=16)
     v.left_b = left_b
+    v.e = v.e_a - v.e_b
+    v.drop("e_a", "e_b")
     v.cut()
     divided, none = v.zero_b & ~v.infinite_a, v.zero_a | v.infinite_b
     wrong = (v.infinite_a & v.infinite_b) | (v.zero_a & v.zero_b)
     judge_special(v, wrong=wrong, infinite=v.infinite_a | v.zero_b)
     v.divided, v.none = divided, none
     shift_left(v, a="left_a", b="left_b")
-    v.e = (v.e_a - v.e_b) + (v.left_b.zext(extended) - v.left_a.zext(extended))
-    v.drop("e_a", "e_b", "left_a", "left_b")
+    # A sum a stage: the zeros of the last halves are known late.
+    v.e = v.e + form.bias
+    v.more = v.left_b.zext(extended) - v.left_a.zext(extended)
+    v.drop("left_a", "left_b")
     v.cut()
 
     # so that the quotient is at least 1 and less than 2, and its first bit known
     v.less = v.a.ult(v.b)
-    v.e = v.e + form.bias
+    v.e = v.e + v.more
     steps = _steps(v, f)
     v.cut()
     dividend = mux(v.less, cat(v.a, const(0, 1)), cat(const(0, 1), v.a))
     v.rest = (dividend - v.b.zext(f + 2))[f:0]
     v.e = v.e - v.less.zext(extended)
-    v.drop("a", "less")
+    v.drop("a", "less", "more")
     v.cut()
     rest, v.quotient = v.rest, const(1, 1)
     for _ in range(0, f + 1, steps.each):

@@ -20,7 +20,7 @@ from cyclescope.rtl._expr import cat, const, mux
 from cyclescope.rtl._format import depth, finish, float_format, unpack
 from cyclescope.rtl._multiply import multiply
 from cyclescope.rtl._pieces import BITS, Pieces, fit, look_up, polynomial
-from cyclescope.rtl._stages import leading_zeros, shift_right
+from cyclescope.rtl._stages import leading_zeros, shift_left, shift_right
 
 if TYPE_CHECKING:
     from cyclescope.rtl._stages import Stages
@@ -119,7 +119,7 @@ def log(v: Stages, width: int) -> None:
     v.sig, v.e = a.significand, a.exponent.zext(extended)
     v.left = leading_zeros(v, v.sig, cut=16)
     v.cut()
-    v.sig = v.sig << v.left
+    shift_left(v, sig="left")
     v.e = v.e - v.left.zext(extended)
     v.cut()
 
@@ -138,7 +138,7 @@ def log(v: Stages, width: int) -> None:
     v.count = mux(v.minus, 0 - v.e, v.e)[count - 1 : 0]
     v.small = leading_zeros(v, v.t, cut=16)
     v.cut()
-    v.t = v.t << v.small
+    shift_left(v, t="small")
     look_up(v, pieces, "index")
     polynomial(v, pieces, "z", "ratio")
 
@@ -148,7 +148,9 @@ def log(v: Stages, width: int) -> None:
     two = const(real.logarithm_of_2(unit), unit)
     multiply(v, two, v.count, "whole_part")
     high = v.whole_part.width - unit
-    v.moved = (v.part >> v.small) ^ v.opposed.repeat(unit)
+    v.moved = v.part
+    shift_right(v, moved="small")
+    v.moved = v.moved ^ v.opposed.repeat(unit)
     v.cut()
     whole = unit + high
     both = v.whole_part + cat(v.opposed.repeat(high), v.moved) + v.opposed.zext(whole)
@@ -243,8 +245,8 @@ def trigonometric(v: Stages, width: int, *, cosine: bool) -> None:
     v.small = leading_zeros(v, v.u[length - 1 : length - near], cut=16)
     v.cut()
     reach = grid + 2
-    v.u = (v.u << v.small)[length - 1 : length - reach]
-    v.u = mux(v.even, const(1 << reach - 1, reach), v.u)
+    shift_left(v, u="small")
+    v.u = mux(v.even, const(1 << reach - 1, reach), v.u[length - 1 : length - reach])
     look_up(v, pieces, "index")
     polynomial(v, pieces, "z", "ratio")
     v.ratio = v.ratio.zext(grid + 1)

@@ -18,7 +18,8 @@ __all__ = ["fmul", "mul", "multiply"]
 # What one multiplier of a DSP block takes, unsigned: 18 bits in ECP5, Cyclone V and Stratix 10.
 TILE = 18
 _UNSEEN = 6  # so far below the last bit that is kept a partial product may be left out
-_LONG = 72  # bits: two carry chains of more are too much for a stage
+_LONG = 72  # bits of a carry chain: more are too much for a stage
+_ROWS = 3  # that a stage adds
 
 
 def mul(v: Stages, width: int) -> None:
@@ -137,16 +138,57 @@ def _joined(tiles: list[_Row]) -> _Row:
 
 
 def _total(v: Stages, rows: list[_Row], size: int) -> Expr:
-    """The lowest `size` bits of a sum: two or three rows added in a stage, a cut between them."""
-    each = 3 if size <= _LONG else 2
-    while len(rows) > each:
-        groups = [rows[i : i + each] for i in range(0, len(rows), each)]
+    """The lowest `size` bits of a sum: so many rows added in a stage, a cut between the stages."""
+    if size > _LONG:
+        return _long_total(v, rows, size)
+    while len(rows) > _ROWS:
+        groups = [rows[i : i + _ROWS] for i in range(0, len(rows), _ROWS)]
         sums = [_added(group, size) for group in groups]
         for number, (_, bits) in enumerate(sums):
             setattr(v, f"part{number}", bits)
         v.cut()
         rows = [(low, getattr(v, f"part{number}")) for number, (low, _) in enumerate(sums)]
     return _padded(_added(rows, size), 0, size)
+
+
+def _long_total(v: Stages, rows: list[_Row], size: int) -> Expr:
+    """The same if that is too long for one carry chain: in parts, and two rows at a time.
+
+    A part is added a stage after the one below it, whose carry is in a register then. A sum of
+    sums begins when their lowest parts are known, so a level more takes one stage more.
+    """
+    count = -(-size // _LONG)
+    each = -(-size // count)
+    parts = [(start, min(start + each, size)) for start in range(0, size, each)]
+    names = [f"row{number}" for number in range(len(rows))]
+    for name, row in zip(names, rows, strict=True):
+        bits = _padded(row, 0, size)
+        for n, (start, end) in enumerate(parts):
+            setattr(v, f"{name}_{n}", bits[end - 1 : start])
+    levels: list[list[tuple[str, str, str]]] = []
+    while len(names) > 1:
+        pairs = zip(names[::2], names[1::2], strict=False)
+        levels.append([(f"sum{len(levels)}_{i}", *pair) for i, pair in enumerate(pairs)])
+        names = [name for name, _, _ in levels[-1]] + names[len(names) & ~1 :]
+    for stage in range(len(levels) + count - 1):
+        if stage:
+            v.cut()
+        for number, level in enumerate(levels):
+            if 0 <= (n := stage - number) < count:
+                for name, first, second in level:
+                    _add_part(v, name, first, second, n)
+    return cat(*(getattr(v, f"{names[0]}_{n}") for n in reversed(range(count))))
+
+
+def _add_part(v: Stages, name: str, first: str, second: str, n: int) -> None:
+    """Makes part `n` of a sum `v.<name>` of two, and the carry out of it."""
+    a, b = getattr(v, f"{first}_{n}"), getattr(v, f"{second}_{n}")
+    carry = getattr(v, f"{name}_carry") if n else const(0, 1)
+    # The carry into the lowest bit comes from one more below it.
+    wide = a.width + 2
+    total = v.module.wire("total", cat(a, const(1, 1)).zext(wide) + cat(b, carry).zext(wide))
+    setattr(v, f"{name}_{n}", total[a.width : 1])
+    setattr(v, f"{name}_carry", total[a.width + 1])
 
 
 def _added(rows: list[_Row], size: int) -> _Row:

@@ -68,7 +68,7 @@ _SMALL = "--placer heap --placer-heap-timingweight 30 --tmg-ripup"
 _LARGE = "--placer static"
 _LARGE_LUTS = 2000
 # Goes up when something else is made of Yosys' netlist: entries of the cache depend on it.
-_REVISION = "3"
+_REVISION = "4"
 # LUTs that a cell takes, as nextpnr packs them: a carry cell two, 16 x 4 bits of memory four.
 _LUTS = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 4}
 
