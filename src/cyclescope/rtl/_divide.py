@@ -115,7 +115,7 @@ class _OneBit:
 
 def _steps(v: Stages, width: int) -> _OneBit | _TwoBits:
     """The steps of a division by `v.b`, for a quotient of so many bits."""
-    return _TwoBits(v) if width <= 32 else _OneBit(v)
+    return _TwoBits(v) if width <= 24 else _OneBit(v)
 
 
 def divide(v: Stages, width: int, *, signed: bool, remainder: bool) -> None:
@@ -146,7 +146,7 @@ def divide(v: Stages, width: int, *, signed: bool, remainder: bool) -> None:
         rest, found = steps.found()
         v.a = cat(v.a[width - steps.each - 1 : 0], found)
     v.rest = steps.remainder(rest)
-    if steps.each > 1 or remainder:
+    if steps.each > 1 or signed or remainder:
         v.cut()
 
     if signed:

@@ -20,6 +20,9 @@ TILE = 18
 _UNSEEN = 6  # so far below the last bit that is kept a partial product may be left out
 _LONG = 72  # bits of a carry chain: more are too much for a stage
 _ROWS = 3  # that a stage adds
+# Of more multipliers than so many some are far away, and so is what reads their sum, often another
+# multiplier: the register of that is behind a wire which has a cycle of its own.
+_NEAR = 6
 
 
 def mul(v: Stages, width: int) -> None:
@@ -68,6 +71,8 @@ def multiply(
     whole = v.module.named(_total(v, rows, size - base), "whole")
     setattr(v, result, whole[size - base - 1 : below - base])
     v.cut()
+    if len(tiles) > _NEAR:
+        v.cut()
 
 
 def _multiplied(
