@@ -202,9 +202,10 @@ def trigonometric(v: Stages, width: int, *, cosine: bool) -> None:
     v.nan, v.divided = a.nan | a.infinite, const(0, 1)
     v.invalid = a.signaling | a.infinite
     v.infinite, v.given = const(0, 1), const(0, 1) if cosine else a.sign
-    v.tiny = a.exponent.ult(form.bias - least)
+    # Subnormal numbers are tiny, and nothing else counts then: their exponent need not be made 1.
+    v.tiny = a.stored.ult(form.bias - least)
     v.m, v.exponent = a.significand, a.exponent
-    v.place = a.exponent - (form.bias - least)
+    v.place = a.stored - (form.bias - least)
     v.cut()
 
     step = 16
@@ -294,10 +295,11 @@ def tanh(v: Stages, width: int) -> None:
     a = unpack(m, form, m.input("a", width), "a")
     v.nan, v.invalid, v.divided, v.sign = a.nan, a.signaling, const(0, 1), a.sign
     v.infinite = const(0, 1)
-    v.tiny = a.exponent.ult(form.bias - least)
-    v.large = const(form.bias + most, form.exponent).ult(a.exponent)
+    # Of subnormal numbers, which are tiny, nothing else counts.
+    v.tiny = a.stored.ult(form.bias - least)
+    v.large = const(form.bias + most, form.exponent).ult(a.stored)
     v.m, v.exponent = a.significand, a.exponent
-    lacking = const(form.bias + most, form.exponent) - a.exponent
+    lacking = const(form.bias + most, form.exponent) - a.stored
     v.right = lacking[5:0]
     v.cut()
 

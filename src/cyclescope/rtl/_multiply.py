@@ -20,9 +20,6 @@ TILE = 18
 _UNSEEN = 6  # so far below the last bit that is kept a partial product may be left out
 _LONG = 72  # bits of a carry chain: more are too much for a stage
 _ROWS = 3  # that a stage adds
-# Of more multipliers than so many some are far away, and so is what reads their sum, often another
-# multiplier: the register of that is behind a wire which has a cycle of its own.
-_NEAR = 6
 
 
 def mul(v: Stages, width: int) -> None:
@@ -45,6 +42,7 @@ def multiply(
     below: int = 0,
     width: int = 0,
     plus: Sequence[tuple[str, int]] = (),
+    far: bool = False,
 ) -> None:
     """Makes `v.<result>` the bits of a product from bit `below` on: products, a cut, sums, a cut.
 
@@ -58,6 +56,8 @@ def multiply(
         below: bits of the product that are dropped.
         width: of the result; what is above is lost. All bits if it is 0.
         plus: names of values of `v` to add to the product, and the bit of it where each begins.
+        far: there are so many multipliers that what reads the result, often another, is far away:
+            the wire has a cycle of its own.
     """
     size = below + width if width else a.width + b.width
     if a.value is not None and b.value is not None:
@@ -71,7 +71,7 @@ def multiply(
     whole = v.module.named(_total(v, rows, size - base), "whole")
     setattr(v, result, whole[size - base - 1 : below - base])
     v.cut()
-    if len(tiles) > _NEAR:
+    if far:
         v.cut()
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import const, mux
-from cyclescope.rtl._multiply import multiply
+from cyclescope.rtl._multiply import TILE, multiply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -162,6 +162,7 @@ def polynomial(v: Stages, pieces: Pieces, z: str, result: str) -> None:
     most `_SLACK` units of the grid a step below the polynomial's value.
     """
     steps = _steps(pieces)
+    far = pieces.grid > 3 * TILE  # those of binary64
     v.acc = getattr(v, f"c{len(steps)}")
     for power, step in zip(reversed(range(len(steps))), steps, strict=True):
         acc, argument, own = v.acc, getattr(v, z), getattr(v, f"c{power}")
@@ -177,7 +178,7 @@ def polynomial(v: Stages, pieces: Pieces, z: str, result: str) -> None:
             opposite = 0 - (top.zext(width) if width >= kept else top.trunc(width))
             v.fix = mux(acc[acc.width - 1], opposite, const(0, width))
             plus.append(("fix", acc.width))
-        multiply(v, acc, top, "acc", below=kept, width=step.size, plus=plus)
+        multiply(v, acc, top, "acc", below=kept, width=step.size, plus=plus, far=far)
     setattr(v, result, v.acc)
 
 
