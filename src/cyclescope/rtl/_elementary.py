@@ -141,6 +141,7 @@ def log(v: Stages, width: int) -> None:
     shift_left(v, t="small")
     look_up(v, pieces, "index")
     polynomial(v, pieces, "z", "ratio")
+    v.cut()  # as between its steps
 
     # |log(m)| 2^small, and e log(2), in units of 2^-unit
     unit = grid + 3
@@ -250,6 +251,7 @@ def trigonometric(v: Stages, width: int, *, cosine: bool) -> None:
     v.u = mux(v.even, const(1 << reach - 1, reach), v.u[length - 1 : length - reach])
     look_up(v, pieces, "index")
     polynomial(v, pieces, "z", "ratio")
+    v.cut()  # as between its steps
     v.ratio = v.ratio.zext(grid + 1)
     multiply(v, v.ratio, v.u, "product", below=grid + 1 + reach - (f + 11))
     v.left = leading_zeros(v, v.product[f + 10 : f + 7])
@@ -312,6 +314,7 @@ def tanh(v: Stages, width: int) -> None:
     v.large = v.large | (const(count - 1, pick).ult(v.index) & ~v.tiny)
     look_up(v, pieces, "index")
     polynomial(v, pieces, "z", "ratio")
+    v.cut()  # as between its steps
     v.ratio = v.ratio.zext(grid + 1)
     multiply(v, v.ratio, v.m, "product", below=grid + f + 2 - (f + 14))
     v.left = leading_zeros(v, v.product[f + 13 : f + 6])

@@ -42,7 +42,6 @@ def multiply(
     below: int = 0,
     width: int = 0,
     plus: Sequence[tuple[str, int]] = (),
-    far: bool = False,
 ) -> None:
     """Makes `v.<result>` the bits of a product from bit `below` on: products, a cut, sums, a cut.
 
@@ -56,8 +55,6 @@ def multiply(
         below: bits of the product that are dropped.
         width: of the result; what is above is lost. All bits if it is 0.
         plus: names of values of `v` to add to the product, and the bit of it where each begins.
-        far: there are so many multipliers that what reads the result, often another, is far away:
-            the wire has a cycle of its own.
     """
     size = below + width if width else a.width + b.width
     if a.value is not None and b.value is not None:
@@ -71,8 +68,6 @@ def multiply(
     whole = v.module.named(_total(v, rows, size - base), "whole")
     setattr(v, result, whole[size - base - 1 : below - base])
     v.cut()
-    if far:
-        v.cut()
 
 
 def _multiplied(

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import const, mux
-from cyclescope.rtl._multiply import TILE, multiply
+from cyclescope.rtl._multiply import multiply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -162,9 +162,11 @@ def polynomial(v: Stages, pieces: Pieces, z: str, result: str) -> None:
     most `_SLACK` units of the grid a step below the polynomial's value.
     """
     steps = _steps(pieces)
-    far = pieces.grid > 3 * TILE  # those of binary64
     v.acc = getattr(v, f"c{len(steps)}")
     for power, step in zip(reversed(range(len(steps))), steps, strict=True):
+        if power < len(steps) - 1:
+            # A multiplier is far from the sum before it: the wire to its register has a cycle.
+            v.cut()
         acc, argument, own = v.acc, getattr(v, z), getattr(v, f"c{power}")
         kept = min(argument.width, acc.width)
         top = argument[argument.width - 1 : argument.width - kept]
@@ -178,7 +180,7 @@ def polynomial(v: Stages, pieces: Pieces, z: str, result: str) -> None:
             opposite = 0 - (top.zext(width) if width >= kept else top.trunc(width))
             v.fix = mux(acc[acc.width - 1], opposite, const(0, width))
             plus.append(("fix", acc.width))
-        multiply(v, acc, top, "acc", below=kept, width=step.size, plus=plus, far=far)
+        multiply(v, acc, top, "acc", below=kept, width=step.size, plus=plus)
     setattr(v, result, v.acc)
 
 
