@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, cat, const, mux
@@ -65,7 +67,7 @@ def multiply(
     v.cut()
     rows = _rows(v, [(low - base, name) for low, name in tiles])
     rows += [(low - base, getattr(v, name)) for name, low in plus]
-    whole = v.module.named(_total(v, rows, size - base), "whole")
+    whole = v.module.named(_total(v, rows, size - base, quick=True), "whole")
     setattr(v, result, whole[size - base - 1 : below - base])
     v.cut()
 
@@ -137,18 +139,18 @@ def _joined(tiles: list[_Row]) -> _Row:
     return first, cat(*parts)
 
 
-def _total(v: Stages, rows: list[_Row], size: int) -> Expr:
-    """The lowest `size` bits of a sum: so many rows added in a stage, a cut between the stages."""
+def _total(v: Stages, rows: list[_Row], size: int, *, quick: bool = False) -> Expr:
+    """The lowest `size` bits of a sum: three rows added in a stage, a cut between the stages."""
     if size > _LONG:
         return _long_total(v, rows, size)
     while len(rows) > _ROWS:
         groups = [rows[i : i + _ROWS] for i in range(0, len(rows), _ROWS)]
-        sums = [_added(group, size) for group in groups]
+        sums = [_added(group, size, quick=quick) for group in groups]
         for number, (_, bits) in enumerate(sums):
             setattr(v, f"part{number}", bits)
         v.cut()
         rows = [(low, getattr(v, f"part{number}")) for number, (low, _) in enumerate(sums)]
-    return _padded(_added(rows, size), 0, size)
+    return _padded(_added(rows, size, quick=quick), 0, size)
 
 
 def _long_total(v: Stages, rows: list[_Row], size: int) -> Expr:
@@ -191,9 +193,10 @@ def _add_part(v: Stages, name: str, first: str, second: str, n: int) -> None:
     setattr(v, f"{name}_carry", total[a.width + 1])
 
 
-def _added(rows: list[_Row], size: int) -> _Row:
-    """The sum of rows below bit `size`, as a row.
+def _added(rows: list[_Row], size: int, *, quick: bool = False) -> _Row:
+    """The sum of up to three rows below bit `size`, as a row.
 
+    Three take two carry chains, one behind the other; or, `quick`, a level of logic and one chain.
     The carry chain is as long as what they overlap: the bits of one row below all others go past
     it, and there is none above the highest carry.
     """
@@ -203,11 +206,13 @@ def _added(rows: list[_Row], size: int) -> _Row:
     start = min(others[0][0], low + lowest.width)
     end = max(row_low + bits.width for row_low, bits in rows) + (len(rows) - 1).bit_length()
     end = min(end, size)
-    above: Expr | None = None
-    for row in ((start, lowest[lowest.width - 1 : start - low]), *others):
-        term = _padded(row, start, end)
-        above = term if above is None else above + term
-    assert above is not None
+    upper = (start, lowest[lowest.width - 1 : start - low])
+    terms = [_padded(row, start, end) for row in (upper, *others)]
+    if quick and len(terms) > 2:
+        x, y, z = terms
+        carries = (x & y) | (z & (x | y))
+        terms = [x ^ y ^ z, cat(carries, const(0, 1)).trunc(x.width)]
+    above = reduce(add, terms)
     return low, cat(above, lowest[start - low - 1 : 0]) if start > low else above
 
 
