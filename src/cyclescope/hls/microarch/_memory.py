@@ -258,7 +258,8 @@ class Ports:
         writing = m.register(f"{name}_writing", 1, reset=0)
         # With it the interface's wide registers are loaded, whether there is a request or not: who
         # has one comes later.
-        free = m.wire(f"{name}_free", ~(reading | writing) | ~waitrequest)
+        sending = m.register(f"{name}_sending", 1, reset=0, note="it reads or writes")
+        free = m.wire(f"{name}_free", ~sending | ~waitrequest)
         trace: Net | None = None
         traces: Net | None = None
         no_trace: Expr = const(1, 1)
@@ -297,7 +298,9 @@ class Ports:
         loads.move(asked)
         stores.move(stored)
         m.update(reading, asks, free)
-        m.update(writing, puts if trace is None else puts | trace, free)
+        written = puts if trace is None else puts | trace
+        m.update(writing, written, free)
+        m.update(sending, asks | written, free)
         working: Expr = writing
         line = m.register(f"{name}_line", ADDRESS - OFFSET - BANK_BITS)
         next_line = mux(puts, _line(stores.address), _line(loads.address))
@@ -315,10 +318,14 @@ class Ports:
         # is free is known sooner.
         loose = m.wire(f"{name}_loose", ~writing | ~waitrequest)
         self._write_data(name, stores, loose, traces)
-        # The thread may begin its next store: what was noted of this one is in the interface.
-        mask = one_hot(stored, stores.tid, self._threads)
+        # The thread may begin its next store: what was noted of this one is in the interface. That
+        # this happens is known late in a cycle, so the thread hears of it in the one after.
+        if self._stores:
+            over = m.delay(stored, f"{name}_store_over", reset=0)
+            mask = one_hot(over, m.delay(stores.tid, f"{name}_store_over_of"), self._threads)
         for store in self._stores:
-            store.busy.clear(mask & stores.is_of(store).repeat(self._threads))
+            own = m.delay(stores.is_of(store), f"{name}_store_over_{store.number}")
+            store.busy.clear(mask & own.repeat(self._threads))
 
         under_way = m.register(f"{name}_under_way", TAGS.bit_length(), reset=0)
         m.update(under_way, under_way + 1, asked & ~arrives)
