@@ -282,21 +282,22 @@ class Ports:
         slot = self._slots[b] if self._slots else None
         loads = _Side(m, f"{name}_load", b, self._threads, self._loads, slot)
         stores = _Side(m, f"{name}_store", b, self._threads, self._stores, None)
-        # Alternately, if both want.
+        # Alternately, if both want. That a side may go does not ask whether it has something: the
+        # side itself knows, and its wires are long.
         turn = m.register(f"{name}_turn_of_stores", 1, reset=0)
-        ready = loads.valid & space
-        asks: Expr = ready & ~(turn & stores.valid)
-        puts: Expr = stores.valid & (turn | ~ready)
+        may_ask: Expr = space & ~(turn & stores.valid)
+        may_put: Expr = turn | ~(loads.valid & space)
         if trace is not None:
-            asks, puts = asks & ~trace, puts & no_trace
-        asks, puts = m.wire(f"{name}_asks", asks), m.wire(f"{name}_puts", puts)
+            may_ask, may_put = may_ask & ~trace, may_put & no_trace
+        asks = m.wire(f"{name}_asks", loads.valid & may_ask)
+        puts = m.wire(f"{name}_puts", stores.valid & may_put)
         asked = m.wire(f"{name}_asked", free & asks)
         stored = m.wire(f"{name}_stored", free & puts)
         m.update(turn, 0, stored)
         m.update(turn, 1, asked)
         self.pending += [*loads.pending, *stores.pending]
-        loads.move(asked)
-        stores.move(stored)
+        loads.move(free & may_ask)
+        stores.move(free & may_put)
         m.update(reading, asks, free)
         written = puts if trace is None else puts | trace
         m.update(writing, written, free)
@@ -475,13 +476,13 @@ class _Side:
             if len(ahead) > _AHEAD:
                 ahead = [m.wire(f"{name}_ahead_{i}", either(ahead, threads))]
         self.valid = m.register(f"{name}_chosen", 1, reset=0)
-        self._moves = m.forward_wire(f"{name}_moves", 1)
+        self._may = m.forward_wire(f"{name}_may", 1)
         # Whether the first place's request moves is known late. So there is a second place, which
         # notes all that is taken and is full if the first could not have it: that, a register, is
         # all that the arbiter asks for.
         second = m.register(f"{name}_second", 1, reset=0, note="one was taken behind the first")
         takes = m.wire(f"{name}_takes", ~second)
-        advances = m.wire(f"{name}_advances", self._moves | ~self.valid)
+        advances = m.wire(f"{name}_advances", self._may | ~self.valid)
         # What was taken a cycle ago is taken back now, and its thread is passed over.
         taken = m.register(f"{name}_taken", threads)
         fresh = m.delay(takes, f"{name}_fresh", reset=0)
@@ -493,7 +494,7 @@ class _Side:
             # Until it is in the interface it keeps its slot. In the second place it needs no look:
             # nothing is taken then.
             ready = cat(slot.full & ~(self.valid & preload), ready)
-            m.update(slot.full, 0, self._moves & preload)
+            m.update(slot.full, 0, self._may & self.valid & preload)
         ready = m.wire(f"{name}_ready", ready)
         some = second | ready.any()
         m.update(self.valid, some, advances)
@@ -558,9 +559,9 @@ class _Side:
         """The chosen one is of this load or store."""
         return self._ops[access.number]
 
-    def move(self, moves: Expr) -> None:
-        """Moves the request that was taken into the interface, in the cycles in which this is 1."""
-        self._m.assign(self._moves, moves)
+    def move(self, may: Expr) -> None:
+        """The interface takes the first place's request, if there is one, while this is 1."""
+        self._m.assign(self._may, may)
 
 
 def _line(address: Expr) -> Expr:
