@@ -319,14 +319,10 @@ class Ports:
         # is free is known sooner.
         loose = m.wire(f"{name}_loose", ~writing | ~waitrequest)
         self._write_data(name, stores, loose, traces)
-        # The thread may begin its next store: what was noted of this one is in the interface. That
-        # this happens is known late in a cycle, so the thread hears of it in the one after.
-        if self._stores:
-            over = m.delay(stored, f"{name}_store_over", reset=0)
-            mask = one_hot(over, m.delay(stores.tid, f"{name}_store_over_of"), self._threads)
+        # The thread may begin its next store: what was noted of this one is in the interface.
+        mask = one_hot(stored, stores.tid, self._threads)
         for store in self._stores:
-            own = m.delay(stores.is_of(store), f"{name}_store_over_{store.number}")
-            store.busy.clear(mask & own.repeat(self._threads))
+            store.busy.clear(mask & stores.is_of(store).repeat(self._threads))
 
         under_way = m.register(f"{name}_under_way", TAGS.bit_length(), reset=0)
         m.update(under_way, under_way + 1, asked & ~arrives)
