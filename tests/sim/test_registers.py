@@ -15,6 +15,7 @@ FACTORS = [f"{side}{i}" for side in "AB" for i in range(18)]
 PRODUCT = [f"P{i}" for i in range(36)]
 WORD = [f"DO{side}{i}" for side in "AB" for i in range(18)]
 ADDRESS = [f"AD{side}{i}" for side in "AB" for i in range(14)]
+CONTROLS = (("CE", ENABLE), ("RST", RESET))
 Bit = int | str
 
 
@@ -57,7 +58,7 @@ class Circuit:
         return made
 
     def word(self, address: list[Bit], *, wide: bool = True, **given: Bit) -> list[Bit]:
-        """What a table has at an address: 36 bits, or twice 18, of which side B reads nothing."""
+        """The word of a table at an address: 36 bits, or 18 at side A, while B reads nothing."""
         made = self.new(36 if wide else 18)
         side = "B" if wide else "A"
         wired = {port: ["0"] for port in ADDRESS}
@@ -68,7 +69,8 @@ class Circuit:
         for own in "AB":
             wired |= {f"CLK{own}": [CLOCK if own == side else "0"], f"WE{own}": ["0"]}
             wired |= {f"{port}{own}": ["1" if own == side else "0"] for port in ("CE", "OCE")}
-            wired |= {f"{port}": ["0"] for port in (f"RST{own}", *(f"CS{own}{i}" for i in range(3)))}
+            idle = (f"RST{own}", *(f"CS{own}{i}" for i in range(3)))
+            wired |= {port: ["0"] for port in idle}
         wired |= {port: [bit] for port, bit in given.items()}
         width = format(36 if wide else 18, "032b")
         parameters = {f"REGMODE_{own}": "NOREG" for own in "AB"}
@@ -192,7 +194,8 @@ def random_circuit(rng: random.Random) -> Circuit:
         number = rng.choice(numbers)
         kind = rng.random()
         if kind < 0.2:
-            how = rng.choice([{}, {}, {"CEA": ENABLE, "CEB": ENABLE}, {"RSTA": RESET, "RSTB": RESET}])
+            waits, resets = ({f"{port}{side}": bit for side in "AB"} for port, bit in CONTROLS)
+            how = rng.choice([{}, {}, waits, resets])
             numbers.append(circuit.word(number, wide=rng.random() < 0.5, **how))
             if rng.random() < 0.7:
                 numbers[-1] = circuit.flip_flops(numbers[-1])
