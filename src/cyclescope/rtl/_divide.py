@@ -25,7 +25,7 @@ _PART = 8  # bits of a rest that are looked at together
 
 
 class _TwoBits:
-    """Steps that find two bits of a quotient each: fast where a divisor has up to 32 bits.
+    """Steps that find two bits of a quotient each: fast where a divisor has up to 24 bits.
 
     The divisor `v.b` is subtracted once, twice and three times side by side, so that it takes one
     carry chain. A cut follows, as which of the differences is the rest selects each of its bits:
@@ -114,7 +114,10 @@ class _OneBit:
 
 
 def _steps(v: Stages, width: int) -> _OneBit | _TwoBits:
-    """The steps of a division by `v.b`, for a quotient of so many bits."""
+    """The steps of a division by `v.b`, for a quotient of so many bits.
+
+    Of 32 bits, two at a time take twice the logic, and their chains are too long for the clock.
+    """
     return _TwoBits(v) if width <= 24 else _OneBit(v)
 
 

@@ -21,6 +21,7 @@ __all__ = ["absorb_registers", "factor_bits"]
 _FACTORS = tuple(f"{side}{i}" for side in "AB" for i in range(18))
 _PRODUCT = tuple(f"P{i}" for i in range(36))
 _MOVED = "registers of factors"
+_WIDE = 36  # bits of a block RAM's word that takes the outputs of both sides
 
 
 def absorb_registers(module: dict[str, Any]) -> int:
@@ -165,9 +166,6 @@ def _ports(cell: dict[str, Any]) -> tuple[_Port, ...]:
     """Two ports of 18 bits; or, of 36, one that writes on side A and one that reads on side B."""
     wide = any(int(cell["parameters"][f"DATA_WIDTH_{side}"], 2) == _WIDE for side in "AB")
     return (_Port("B", "AB"),) if wide else (_Port("A", "A"), _Port("B", "B"))
-
-
-_WIDE = 36
 
 
 def _move_word(cell: dict[str, Any], port: _Port, nets: _Nets) -> None:

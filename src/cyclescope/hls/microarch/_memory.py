@@ -257,7 +257,7 @@ class Ports:
         reading = m.register(f"{name}_reading", 1, reset=0)
         writing = m.register(f"{name}_writing", 1, reset=0)
         # With it the interface's wide registers are loaded, whether there is a request or not: who
-        # has one comes later.
+        # has one comes later. That it reads or writes is a register, as much depends on it.
         sending = m.register(f"{name}_sending", 1, reset=0, note="it reads or writes")
         free = m.wire(f"{name}_free", ~sending | ~waitrequest)
         trace: Net | None = None
