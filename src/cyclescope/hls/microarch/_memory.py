@@ -488,9 +488,10 @@ class _Side:
         preload_next = m.register(f"{name}_preload_next", 1)
         if slot is not None:
             # Until it is in the interface it keeps its slot. In the second place it needs no look:
-            # nothing is taken then.
-            ready = cat(slot.full & ~(self.valid & preload), ready)
-            m.update(slot.full, 0, self._may & self.valid & preload)
+            # nothing is taken then. If the first place is empty, nothing was granted, so `preload`
+            # is 0 there.
+            ready = cat(slot.full & ~preload, ready)
+            m.update(slot.full, 0, self._may & preload)
         ready = m.wire(f"{name}_ready", ready)
         some = second | ready.any()
         m.update(self.valid, some, advances)
