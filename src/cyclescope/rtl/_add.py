@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import cat, const, mux
 from cyclescope.rtl._format import finish, float_format, unpack
-from cyclescope.rtl._stages import leading_zeros, shift_right_sticky
+from cyclescope.rtl._stages import leading_zeros, shift_right_coarsely, shift_right_sticky
 
 if TYPE_CHECKING:
     from cyclescope.rtl._stages import Stages
@@ -54,9 +54,7 @@ def add(v: Stages, width: int, *, subtract: bool) -> None:
 
     # 3, and 4 for 64 bits: align
     if wide:
-        coarse = cat(v.distance[bits - 1 : 3], const(0, 3))
-        v.small, v.lost = shift_right_sticky(v.small, coarse)
-        v.distance = v.distance[2:0]
+        v.lost = shift_right_coarsely(v, "small", "distance")
         v.cut()
         v.small, lost = shift_right_sticky(v.small, v.distance)
         v.lost = v.lost | lost

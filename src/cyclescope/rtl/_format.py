@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, cat, const, mux
-from cyclescope.rtl._stages import shift_right_sticky
+from cyclescope.rtl._stages import shift_right_coarsely, shift_right_sticky
 
 if TYPE_CHECKING:
     from cyclescope.rtl._module import Module
@@ -140,8 +140,13 @@ def judge_special(v: Stages, *, wrong: Expr, infinite: Expr) -> None:
     v.drop("infinite_a", "nan_a", "zero_a", "infinite_b", "nan_b", "zero_b", "signaling")
 
 
+_AT_ONCE = 32  # bits of a significand that are shifted right in one stage
+
+
 def finish(v: Stages, form: Format, *, underflow: bool) -> None:
-    """Rounds to nearest even and packs: one stage, two with underflow; the result is `v.result`.
+    """Rounds to nearest even and packs; the result is `v.result`.
+
+    That takes one stage; with underflow two, or three if `v.sig` is long.
 
     It reads `v.sign`, `v.e` (signed, so that an exponent too large or small is seen), `v.sig`
     (hidden bit, fraction, guard and any bits more; hidden unless zero or, without `underflow`,
@@ -154,31 +159,41 @@ def finish(v: Stages, form: Format, *, underflow: bool) -> None:
     and `v.raised_early`, the underflow flag where it is that before rounding.
     """
     v.tiny = v.late = const(0, 1)
+    long = underflow and v.sig.width > _AT_ONCE
     if underflow:
         v.tiny = v.deep.any()
         # One place below the normal numbers, and rounding to their precision carries.
         full = v.sig[v.sig.width - 1 : v.sig.width - form.fraction - 2].all()
         v.late = v.tiny & ~(v.deep.eq(1) & full)
+        if long:
+            v.sticky = v.sticky | shift_right_coarsely(v, "sig", "deep")
+            v.cut()
         v.sig, lost = shift_right_sticky(v.sig, v.deep)
         v.sticky = v.sticky | lost
-        v.cut()
-    sig = v.sig
+        if not long:
+            v.cut()
     f = form.fraction
-    rest = sig.width - f - 1
-    hidden = sig[sig.width - 1]
-    fraction, guard = sig[sig.width - 2 : rest], sig[rest - 1]
-    below = v.sticky | sig[rest - 2 : 0].any() if rest > 1 else v.sticky
-    up = v.module.wire("up", guard & (below | fraction[0]))
+    rest = v.sig.width - f - 1
+    guard = v.sig[rest - 1]
+    below = v.sticky | v.sig[rest - 2 : 0].any() if rest > 1 else v.sticky
+    v.up = guard & (below | v.sig[rest])
+    beyond = guard | below
+    if long:
+        # The carry chain takes a stage for itself.
+        v.beyond = beyond
+        v.cut()
+        beyond = v.beyond
+    hidden, fraction = v.sig[v.sig.width - 1], v.sig[v.sig.width - 2 : rest]
     stored = v.e[form.exponent - 1 : 0] & hidden.repeat(form.exponent)
     packed = cat(stored, fraction)
-    v.rounded = packed + up.zext(packed.width)
+    v.rounded = packed + v.up.zext(packed.width)
     over = const(form.top, v.e.width).sle(v.e) & hidden
     v.huge = v.infinite | over
     infinity = cat(const(form.top, form.exponent), const(0, f))
     # Flags are about results that a finite number was rounded to.
     rounding = ~(v.nan | v.infinite)
     v.over = over | v.rounded[packed.width - 1 : f].all()
-    v.inexact = rounding & (guard | below | v.over)
+    v.inexact = rounding & (beyond | v.over)
     v.raised_early = v.inexact & v.tiny
     v.raised = cat(v.invalid, v.divided & ~v.nan, rounding & v.over, v.inexact & v.late, v.inexact)
     v.result = mux(

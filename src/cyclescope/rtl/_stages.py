@@ -17,6 +17,7 @@ __all__ = [
     "leading_zeros",
     "shift_left",
     "shift_right",
+    "shift_right_coarsely",
     "shift_right_sticky",
     "some_in_parts",
 ]
@@ -185,3 +186,16 @@ def shift_right_sticky(value: Expr, amount: Expr) -> tuple[Expr, Expr]:
     moved = value >> cat(coarse, const(0, 2))
     least = moved[_NIBBLE - 2 : 0] & ~(const(-1, _NIBBLE - 1) << fine)
     return moved >> fine, lost | least.any()
+
+
+def shift_right_coarsely(v: Stages, name: str, by: str) -> Expr:
+    """The first of two stages of a long shift right: by a multiple of eight places.
+
+    `v.<by>` becomes what is left to shift by. Returns whether a one was lost.
+    """
+    amount = getattr(v, by)
+    coarse = cat(amount[amount.width - 1 : _FINE], const(0, _FINE))
+    shifted, lost = shift_right_sticky(getattr(v, name), coarse)
+    setattr(v, name, shifted)
+    setattr(v, by, amount[_FINE - 1 : 0])
+    return lost
