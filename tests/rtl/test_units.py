@@ -54,6 +54,7 @@ MUTANTS = {
     "fmul64": {
         "no_low_sticky": (r"\(\|sig_7\[49:0\]\)", "(|sig_7[49:1])"),
         "no_subnormal_sticky": (r"wire sticky_2 = [^;]*;", "wire sticky_2 = sticky_8;"),
+        "no_fine_sticky": (r"wire sticky_3 = [^;]*;", "wire sticky_3 = sticky_9;"),
     },
     "fdiv32": {
         "no_sticky": (r"parts_18 <= .*;", "parts_18 <= 0;"),

@@ -140,7 +140,7 @@ def judge_special(v: Stages, *, wrong: Expr, infinite: Expr) -> None:
     v.drop("infinite_a", "nan_a", "zero_a", "infinite_b", "nan_b", "zero_b", "signaling")
 
 
-_AT_ONCE = 32  # bits of a significand that are shifted right in one stage
+_SHORT = 32  # bits of a significand that one stage shifts right
 
 
 def finish(v: Stages, form: Format, *, underflow: bool) -> None:
@@ -159,7 +159,7 @@ def finish(v: Stages, form: Format, *, underflow: bool) -> None:
     and `v.raised_early`, the underflow flag where it is that before rounding.
     """
     v.tiny = v.late = const(0, 1)
-    long = underflow and v.sig.width > _AT_ONCE
+    long = underflow and v.sig.width > _SHORT
     if underflow:
         v.tiny = v.deep.any()
         # One place below the normal numbers, and rounding to their precision carries.
