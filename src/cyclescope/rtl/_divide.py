@@ -12,6 +12,7 @@ from cyclescope.rtl._format import (
     judge_special,
     note_special,
     unpack,
+    unpack_in_two,
 )
 from cyclescope.rtl._stages import leading_zeros, shift_left, some_in_parts
 
@@ -168,16 +169,17 @@ def fdiv(v: Stages, width: int) -> None:
     f = form.fraction
     extended = form.exponent + 3
     m = v.module
-    a = unpack(m, form, m.input("a", width), "a")
-    b = unpack(m, form, m.input("b", width), "b")
+    x, y = m.input("a", width), m.input("b", width)
+    if width > 32:
+        a, b = unpack_in_two(v, form, x, y)
+    else:
+        a, b = unpack(m, form, x, "a"), unpack(m, form, y, "b")
     v.sign = a.sign ^ b.sign
     note_special(v, a, b)
     v.e_a, v.e_b = a.exponent.zext(extended), b.exponent.zext(extended)
     v.a, v.b = a.significand, b.significand
 
-    # normalise both; of 64 bits, whether there is a hidden bit is known too late to be counted
-    if width > 32:
-        v.cut()
+    # normalise both
     left_b = leading_zeros(v.beside(), v.b, cut=16)
     v.left_a = leading_zeros(v, v.a, cut=16)
     v.left_b = left_b

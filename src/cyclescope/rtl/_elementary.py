@@ -306,17 +306,24 @@ def tanh(v: Stages, width: int) -> None:
     v.cut()
 
     # x with `most` + 1 bits in front of the point, `grid` behind
-    v.x = cat(v.m, const(0, most + grid - f)) >> v.right
+    whole = cat(v.m, const(0, most + grid - f))
+    if width == 64:
+        v.x = whole
+        shift_right(v, x="right")
+    else:
+        v.x = whole >> v.right
     v.cut()
     pick = (count - 1).bit_length()
     v.index = v.x[v.x.width - 1 : v.x.width - pick]
     v.z = v.x[v.x.width - pick - 1 : 0]
     v.large = v.large | (const(count - 1, pick).ult(v.index) & ~v.tiny)
     look_up(v, pieces, "index")
-    polynomial(v, pieces, "z", "ratio")
+    # The 76 multipliers of 64 bits take a large part of a device's rows of them.
+    apart = width == 64
+    polynomial(v, pieces, "z", "ratio", apart=apart)
     v.cut()  # as between its steps
     v.ratio = v.ratio.zext(grid + 1)
-    multiply(v, v.ratio, v.m, "product", below=grid + f + 2 - (f + 14))
+    multiply(v, v.ratio, v.m, "product", below=grid + f + 2 - (f + 14), apart=apart)
     v.left = leading_zeros(v, v.product[f + 13 : f + 6])
     v.cut()
     v.sig = (v.product << v.left)[f + 13 : 12]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope.rtl._expr import Expr, cat, const, mux
-from cyclescope.rtl._stages import shift_right_coarsely, shift_right_sticky
+from cyclescope.rtl._stages import shift_right_coarsely, shift_right_sticky, some_in_parts
 
 if TYPE_CHECKING:
     from cyclescope.rtl._module import Module
@@ -24,6 +24,7 @@ __all__ = [
     "judge_special",
     "note_special",
     "unpack",
+    "unpack_in_two",
 ]
 
 
@@ -81,9 +82,9 @@ class Number:
         exponent: the same, but 1 for subnormal numbers.
         significand: with the hidden bit, `fraction` + 1 bits.
         hidden: one bit: normal, infinite or NaN.
-        infinite, nan: one bit each.
-        signaling: one bit: a NaN that says so.
-        zero: one bit.
+        special: one bit: infinite or NaN.
+        quiet: one bit: a NaN would not be a signaling one.
+        empty: one bit: the fraction is zero.
     """
 
     sign: Expr
@@ -91,10 +92,29 @@ class Number:
     exponent: Expr
     significand: Expr
     hidden: Expr
-    infinite: Expr
-    nan: Expr
-    signaling: Expr
-    zero: Expr
+    special: Expr
+    quiet: Expr
+    empty: Expr
+
+    @property
+    def infinite(self) -> Expr:
+        """One bit."""
+        return self.special & self.empty
+
+    @property
+    def nan(self) -> Expr:
+        """One bit."""
+        return self.special & ~self.empty
+
+    @property
+    def signaling(self) -> Expr:
+        """One bit: a NaN that says so."""
+        return self.nan & ~self.quiet
+
+    @property
+    def zero(self) -> Expr:
+        """One bit."""
+        return ~self.hidden & self.empty
 
 
 def unpack(m: Module, form: Format, x: Expr, name: str) -> Number:
@@ -110,11 +130,39 @@ def unpack(m: Module, form: Format, x: Expr, name: str) -> Number:
         exponent=m.wire(f"{name}_exponent", cat(stored[form.exponent - 1 : 1], low)),
         significand=m.wire(f"{name}_significand", cat(hidden, fraction)),
         hidden=hidden,
-        infinite=special & empty,
-        nan=special & ~empty,
-        signaling=special & ~empty & ~fraction[form.fraction - 1],
-        zero=~hidden & empty,
+        special=special,
+        quiet=fraction[form.fraction - 1],
+        empty=empty,
     )
+
+
+_PART = 8  # bits of a fraction that are looked at together
+
+
+def unpack_in_two(v: Stages, form: Format, x: Expr, y: Expr) -> tuple[Number, Number]:
+    """Takes two numbers apart, `a` and `b`; a stage ends in between.
+
+    The first one finds whether there is a one in each part of the fractions, and it has the time
+    for wires: a long fraction's bits come from far apart.
+    """
+    numbers = (("a", unpack(v.module, form, x, "a")), ("b", unpack(v.module, form, y, "b")))
+    kept = ("sign", "stored", "exponent", "significand", "hidden", "special", "quiet")
+    for name, number in numbers:
+        for field in kept:
+            setattr(v, f"{field}_{name}", getattr(number, field))
+        fraction = number.significand[form.fraction - 1 : 0]
+        setattr(v, f"ones_{name}", some_in_parts(fraction, _PART))
+    v.cut()
+    a, b = (
+        Number(
+            **{field: getattr(v, f"{field}_{name}") for field in kept},
+            empty=v.module.wire(f"{name}_empty", getattr(v, f"ones_{name}").none()),
+        )
+        for name, _ in numbers
+    )
+    for name, _ in numbers:
+        v.drop(f"ones_{name}", *(f"{field}_{name}" for field in kept))
+    return a, b
 
 
 def note_special(v: Stages, a: Number, b: Number) -> None:

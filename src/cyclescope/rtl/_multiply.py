@@ -44,6 +44,7 @@ def multiply(
     below: int = 0,
     width: int = 0,
     plus: Sequence[tuple[str, int]] = (),
+    apart: bool = False,
 ) -> None:
     """Makes `v.<result>` the bits of a product from bit `below` on: products, a cut, sums, a cut.
 
@@ -57,6 +58,7 @@ def multiply(
         below: bits of the product that are dropped.
         width: of the result; what is above is lost. All bits if it is 0.
         plus: names of values of `v` to add to the product, and the bit of it where each begins.
+        apart: the multipliers lie far from the sums: the wires between them have a stage.
     """
     size = below + width if width else a.width + b.width
     if a.value is not None and b.value is not None:
@@ -65,6 +67,8 @@ def multiply(
     tiles = _products(v, a, b, size, least=below - _UNSEEN)
     base = min([low for low, _ in tiles] + [low for _, low in plus])
     v.cut()
+    if apart:
+        v.cut()
     rows = _rows(v, [(low - base, name) for low, name in tiles])
     rows += [(low - base, getattr(v, name)) for name, low in plus]
     whole = v.module.named(_total(v, rows, size - base, quick=True), "whole")

@@ -155,11 +155,12 @@ def _steps(pieces: Pieces) -> tuple[_Step, ...]:
     return tuple(steps)
 
 
-def polynomial(v: Stages, pieces: Pieces, z: str, result: str) -> None:
+def polynomial(v: Stages, pieces: Pieces, z: str, result: str, *, apart: bool = False) -> None:
     """Evaluates the polynomial whose coefficients `look_up` has read at 0.`v.<z>`.
 
     `v.<result>` is not negative and has so many bits as the values of all pieces need. It is at
-    most `_SLACK` units of the grid a step below the polynomial's value.
+    most `_SLACK` units of the grid a step below the polynomial's value. `apart` is that of
+    `multiply`.
     """
     steps = _steps(pieces)
     v.acc = getattr(v, f"c{len(steps)}")
@@ -180,7 +181,7 @@ def polynomial(v: Stages, pieces: Pieces, z: str, result: str) -> None:
             opposite = 0 - (top.zext(width) if width >= kept else top.trunc(width))
             v.fix = mux(acc[acc.width - 1], opposite, const(0, width))
             plus.append(("fix", acc.width))
-        multiply(v, acc, top, "acc", below=kept, width=step.size, plus=plus)
+        multiply(v, acc, top, "acc", below=kept, width=step.size, plus=plus, apart=apart)
     setattr(v, result, v.acc)
 
 
