@@ -146,6 +146,12 @@ def foreign_memory(draft: Draft) -> None:
     draft.region = replace(draft.region, arrays=draft.region.arrays[1:])
 
 
+def part_of_a_zeroed_word(draft: Draft) -> None:
+    array = node(draft, Op.LOAD)[1].array
+    assert array is not None
+    array.zeroed = True
+
+
 def foreign_lock(draft: Draft) -> None:
     node(draft, Op.ACQUIRE)[1].constant = 1
 
@@ -299,6 +305,7 @@ BREACHES = [
     (two_loops_of_one_body, Law.TREE, "L8 is the body of two loops"),
     (foreign_memory, Law.MEMORIES, "a is no memory of the region"),
     (two_names, Law.MEMORIES, "two memories have one name"),
+    (part_of_a_zeroed_word, Law.MEMORIES, "is not a local word that is used whole"),
     (foreign_lock, Law.MEMORIES, "the region has no lock 1"),
     (foreign_barrier, Law.MEMORIES, "the region has no barrier 1"),
     (foreign_scalar, Law.MEMORIES, "the region has no scalar 3"),

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cyclescope.errors import ToolError
-from cyclescope.hls import compile_c, machine_of
+from cyclescope.hls import Host, compile_c, machine_of
 from cyclescope.hls.ir._graph import Node, Op, Place
 from cyclescope.hls.microarch._local_memories import LocalArray
 from cyclescope.hls.microarch._parts import tid_width
+from cyclescope.hls.run._simulation import run_setup, set_up
 from cyclescope.rtl import Module
 from cyclescope.sim._synthesis import find_yosys, run_tool
+from hls.dirty import dirty
 from hls.graphs import HERE, local
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -133,3 +136,48 @@ def test_yosys_finds_block_ram_in_it(
         blocks = {kind: n for kind, n in found.items() if kind.startswith("$__")}
         assert sum(blocks.values()) == wanted, blocks
         assert not any(kind.startswith("$mem") for kind in found)
+
+
+AT_FIRST = """\
+#include <stdio.h>
+int times[20], x = -1;
+int main(void) {
+#pragma omp target parallel num_threads(3) map(tofrom: times, x)
+  {
+#pragma omp for schedule(dynamic, 2)
+    for (int i = 0; i < 20; i++) times[i]++;
+#pragma omp for lastprivate(conditional: x)
+    for (int i = 0; i < 20; i++) if (i % 7 == 3) x = i;
+#pragma omp single
+    printf("%d, x is %d\\n", times[19], x);
+  } }
+"""
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("host_compiler")
+@pytest.mark.parametrize("is_mutant", [False, True])
+def test_block_ram_may_begin_with_anything(*, is_mutant: bool) -> None:
+    """Counters of chunks, of what was printed, and the last iteration that gave a value.
+
+    A mutant takes their words for written.
+    """
+    program = compile_c("k.c", text=AT_FIRST)
+    machine = dirty(machine_of(program))
+    if is_mutant:
+        texts = {
+            name: re.sub(r"(_known) <= [^;]*;", r"\1 <= 1;", text)
+            for name, text in machine.sources.items()
+        }
+        assert texts != machine.sources
+        machine = replace(machine, sources=texts)
+    with Host(program) as host:
+        native = host.run()
+        assert native.stdout == b"1, x is 17\n"
+        run = run_setup(set_up(machine, native.inputs, native.scalars, cycle_limit=50_000))
+        right = {
+            "chunks": run.arrays["times"] == native.outputs["times"],
+            "last": run.arrays["x"] == native.outputs["x"],
+            "printed": host.replay(run.arrays) == (native.stdout, native.status),
+        }
+    assert all(right.values()) != is_mutant, right

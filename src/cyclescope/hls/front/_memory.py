@@ -141,7 +141,14 @@ def _keep_order(ctx: Context, array: Array) -> None:
 
 
 def new_array(
-    ctx: Context, variable: Variable, place: Place, size: int | None, *, to: bool, back: bool
+    ctx: Context,
+    variable: Variable,
+    place: Place,
+    size: int | None,
+    *,
+    to: bool,
+    back: bool,
+    zeroed: bool = False,
 ) -> Array:
     """A memory for a variable."""
     # A field's name is a path, which no memory of the hardware can have.
@@ -149,7 +156,7 @@ def new_array(
     taken = {a.name for a in ctx.host.arrays}
     while name != variable.name and name in taken:
         name += "_"
-    array = Array(name, place, size, 1, to, back, variable.where)
+    array = Array(name, place, size, 1, to, back, variable.where, zeroed)
     ctx.host.arrays.append(array)
     ctx.host.owners[array] = variable
     if variable.volatile and place is not Place.LOCAL:

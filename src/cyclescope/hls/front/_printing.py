@@ -187,7 +187,7 @@ def _memories(ctx: Context, call: Call) -> tuple[Location, Location]:
         buffer = new_array(ctx, variable, Place.EXTERNAL, 8 * _WORDS, to=True, back=True)
         ctx.host.hosts[buffer] = variable
         count = Variable("words_printed", word, call.where, "local")
-        counter = new_array(ctx, count, Place.SHARED, 8, to=False, back=False)
+        counter = new_array(ctx, count, Place.SHARED, 8, to=False, back=False, zeroed=True)
         ctx.host.printed = buffer, counter
     buffer, counter = ctx.host.printed
     start = ctx.b.const(64, 0)

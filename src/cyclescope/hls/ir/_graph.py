@@ -148,6 +148,8 @@ class Array:
             narrower accesses use byte enables.
         to_device, from_device: directions of the `map` clause; external arrays only.
         where: its declaration.
+        zeroed: it is zero until it is written, which a local memory is not by itself; one word,
+            which is always written whole.
         beyond: what a thread does that leaves it, if that is no mistake of an index.
     """
 
@@ -158,6 +160,7 @@ class Array:
     to_device: bool
     from_device: bool
     where: Range
+    zeroed: bool = False
     beyond: str = ""
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Generator, Mapping, Sequence
 
+    from cyclescope.hls.ir._graph import Array
+
 __all__ = ["Interpreter", "InterpreterText", "interpret"]
 
 _GARBAGE = 0x5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A
@@ -65,9 +67,7 @@ class Interpreter:
         self.external = {
             a: bytearray(arrays[a.name]) for a in region.arrays if a.place is Place.EXTERNAL
         }
-        shared = {
-            a: bytearray(a.bytes or 0) for a in region.arrays if a.place is Place.SHARED
-        } | self.external
+        shared = {a: _begun(a) for a in region.arrays if a.place is Place.SHARED} | self.external
         # Which thread holds each lock; which has come to each barrier, and how often it has opened.
         self.held: list[int | None] = [None] * len(region.locks)
         self.come: list[set[int]] = [set() for _ in region.barriers]
@@ -83,7 +83,7 @@ class Interpreter:
         exec(compile(text.source, "<region>", "exec"), namespace)  # noqa: S102 - our own text
         self.threads = []
         for thread in range(region.threads):
-            own = [shared[a] if a in shared else bytearray(a.bytes or 0) for a in region.arrays]
+            own = [shared[a] if a in shared else _begun(a) for a in region.arrays]
             self.threads.append(namespace[text.names[region.root]](own, thread))
 
     def _text(self, scalars: Sequence[int]) -> InterpreterText:
@@ -171,6 +171,12 @@ class Interpreter:
             yield
         self.waits.pop(thread, None)
         self.progress += 1
+
+
+def _begun(array: Array) -> bytearray:
+    """A memory that nothing has written: block RAM may have anything then."""
+    size = array.bytes or 0
+    return bytearray(size) if array.zeroed else bytearray([_GARBAGE & 0xFF] * size)
 
 
 def _fast(operator: Callable[[float, float], float], width: int) -> Callable[[int, int], int]:

@@ -57,7 +57,8 @@ class _Printer:
             ways = {"to": array.to_device, "from": array.from_device}
             copied = " and ".join(way for way, is_meant in ways.items() if is_meant)
             copied = f", {copied} device" if copied else ""
-            what = f"{array.place}{size}, {array.word}-byte words{copied}"
+            zeroed = ", zero at first" if array.zeroed else ""
+            what = f"{array.place}{size}, {array.word}-byte words{copied}{zeroed}"
             self._line(1, f"memory {name} : {what}", array.where)
         scalars = [f"{name} : i{width}" for name, width in region.scalars]
         for number, text in enumerate(scalars):

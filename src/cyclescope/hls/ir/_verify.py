@@ -259,6 +259,10 @@ class _Region:
         places = [a.place is Place.EXTERNAL for a in (node.array, node.source) if a is not None]
         if op is Op.COPY and places != [False, True]:
             yield Law.MEMORIES, "a copy goes from external memory to a local one"
+        if node.array is not None and node.array.zeroed:
+            size = {Op.LOAD: node.widths, Op.STORE: widths[1:]}.get(op)
+            if node.array.place is Place.EXTERNAL or size != (8 * (node.array.bytes or 0),):
+                yield Law.MEMORIES, f"{node.array.name} is not a local word that is used whole"
         if op in (Op.ACQUIRE, Op.RELEASE) and not node.constant < len(self._region.locks):
             yield Law.MEMORIES, f"the region has no lock {node.constant}"
         if op is Op.BARRIER and not node.constant < len(self._region.barriers):

@@ -9,6 +9,9 @@ as many ports as the program has accesses. Two forms have no more ports than blo
   thread never makes more than two accesses in a cycle; the first in the program takes one port,
   another one the other.
 
+A word that is zero at first has a bit a thread that says whether it has been written: block RAM
+begins with anything, and a reset does not change it.
+
 No port ever reads a word that is used in the cycle in which another writes it: copies are the
 threads' own, and the orders of the data flow keep a thread's accesses to one place a cycle apart.
 """
@@ -20,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.hls.ir import Op, Place
 from cyclescope.hls.microarch._params import LINE
-from cyclescope.hls.microarch._parts import either
+from cyclescope.hls.microarch._parts import ThreadMask, either, one_hot
 from cyclescope.hls.schedule import PORTS
 from cyclescope.rtl import cat, const, mux
 
@@ -85,6 +88,10 @@ class LocalArray:
         # All copies are lines through the one port of the preloader.
         writers = {None if n.op is Op.COPY else n for n in uses if n.op is not Op.LOAD}
         self._uses: list[_Use] = []
+        self._written: ThreadMask | None = None
+        if array.zeroed and uses:
+            assert array.bytes == self._word
+            self._written = ThreadMask(m, f"{array.name}_written", self._threads, note=note)
         self._shared = len(writers) <= 1
         if self._shared:
             depth = self._threads << self._index
@@ -109,6 +116,9 @@ class LocalArray:
         else:
             got = m.forward_wire(f"{name}_word", 8 * self._word)
             self._uses.append(_Use(name, go, tid, index, word=got))
+        if self._written is not None:
+            known = m.delay(self._written.of(tid), f"{name}_known", when=valid)
+            got = m.wire(f"{name}_or_zero", got & known.repeat(got.width))
         if width == 8 * self._word:
             return got
         byte = m.delay(offset[self._byte - 1 : 0], f"{name}_byte", when=valid)
@@ -133,6 +143,8 @@ class LocalArray:
     def _write(
         self, name: str, valid: Expr, tid: Expr, index: Expr, data: Expr, enables: Expr | None
     ) -> None:
+        if self._written is not None:
+            self._written.set(one_hot(valid, tid, self._threads))
         if self._shared:
             self._memory.write(self._place(tid, index), data, valid, enables)
         else:
@@ -145,6 +157,8 @@ class LocalArray:
 
     def finish(self) -> None:
         """All accesses are known."""
+        if self._written is not None:
+            self._written.finish()
         if self._shared or not self._uses:
             return
         m = self._m

@@ -101,7 +101,8 @@ def take_chunks(
 
 def _memory(ctx: Context, variable: Variable, place: Place) -> Location:
     assert isinstance(variable.type, Scalar)
-    array = new_array(ctx, variable, place, variable.type.bits // 8, to=False, back=False)
+    size = variable.type.bits // 8
+    array = new_array(ctx, variable, place, size, to=False, back=False, zeroed=True)
     return Location(array, ctx.b.const(64, 0), variable.type)
 
 

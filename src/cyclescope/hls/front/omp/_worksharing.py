@@ -788,7 +788,7 @@ def _end_writes(
     with ctx.at(where), locked(ctx, "reduction"):
         for variable, (last_write, array) in last_writes.items():
             shown = Variable(f"{variable.name}_set_at_L{where.line}", kind, where, "local")
-            known = new_array(ctx, shown, Place.SHARED, 8, to=False, back=False)
+            known = new_array(ctx, shown, Place.SHARED, 8, to=False, back=False, zeroed=True)
             latest.append(Location(known, zero, kind))
             mine = ctx.vars.env.pop(last_write)
             del ctx.vars.whole[last_write]
