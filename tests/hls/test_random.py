@@ -14,6 +14,7 @@ from cyclescope.errors import ToolError
 from cyclescope.hls import MemoryModel, compile_c, interpret, machine_of
 from cyclescope.hls.run._simulation import run_setup, set_up
 from cyclescope.sim import find_compiler
+from hls.dirty import dirty
 from hls.generator import (
     ARRAYS,
     JOINED,
@@ -93,7 +94,8 @@ def hardware(
     program = compile_c(f"seed{kernel.seed}.c", text=device_text(kernel, threads))
     arrays, scalars = inputs(kernel, threads)
     arrays = complete(program, arrays)
-    return machine_of(program, unit=unit), arrays, scalars_of(program, kernel, scalars, threads)
+    machine = dirty(machine_of(program, unit=unit), kernel.seed)
+    return machine, arrays, scalars_of(program, kernel, scalars, threads)
 
 
 def in_hardware(kernel: Kernel, threads: int) -> dict[str, bytes]:
