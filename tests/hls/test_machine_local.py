@@ -60,6 +60,7 @@ def test_every_local_array_is_a_block_with_no_more_ports_than_block_ram_has(sour
 def _accesses(text: str, memory: str) -> tuple[set[str], set[str]]:
     """The addresses at which a memory is written, and read into a register."""
     writes, reads = set(), set()
+    text = re.sub(r"  initial for .*\n.*\n", "", text)
     for found in re.finditer(rf"(\w+ <= )?(?<!reg )\b{memory}\[", text):
         depth, end = 1, found.end()
         while depth:

@@ -188,6 +188,22 @@ def test_registers_memories_and_instances(tmp_path, simulator) -> None:
     assert "end" in said
 
 
+@pytest.mark.parametrize("simulator", ["verilator", "icarus"])
+def test_a_cleared_memory_begins_with_zeros(tmp_path, simulator) -> None:
+    m = Module("dut")
+    address, write, data = m.input("address", 3), m.input("write", 1), m.input("kept_number", 7)
+    memory = m.memory("kept", 7, 5, cleared=True)
+    memory.write(address, data, write)
+    m.output("word", memory.at(address))
+    vectors = [{"address": n % 5, "write": int(n > 6), "kept_number": n + 90} for n in range(15)]
+    expected = [{"word": 0 if n < 12 else n + 85} for n in range(15)]
+    texts = sources(m)
+    assert lint(tmp_path, texts, "dut") == ""
+    texts |= {"main.v": checker(m, vectors, expected)}
+    said = in_verilator(texts) if simulator == "verilator" else in_icarus(tmp_path, texts)
+    assert said.splitlines()[0] == "end"
+
+
 def test_bits_that_nothing_reads_are_named_for_lint(tmp_path) -> None:
     m = Module("dut")
     a, b = m.input("a", 8), m.input("b", 70)

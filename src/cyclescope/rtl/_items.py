@@ -128,6 +128,7 @@ class Memory:
         block: synthesis is to use block RAM. It has at most two ports for reads and writes, or one
             for writes and any number for reads, each a copy of the memory.
         words: its contents at the start; empty if they are not known.
+        cleared: all its words are zero at the start; the name of the variable that counts them.
     """
 
     module: Module
@@ -137,6 +138,7 @@ class Memory:
     note: str
     block: bool = False
     words: tuple[int, ...] = ()
+    cleared: str = ""
     writes: list[tuple[Expr, Expr, Expr, Expr | None]] = field(default_factory=list)
 
     @property

@@ -226,6 +226,7 @@ class Module:
         note: str = "",
         block: bool = False,
         words: Sequence[int] = (),
+        cleared: bool = False,
     ) -> Memory:
         """A memory of `depth` words; its methods add ports.
 
@@ -236,6 +237,7 @@ class Module:
             note: the place in the source.
             block: to be block RAM, whatever synthesis would choose; see `Memory`.
             words: its contents at the start, all of them, as a table has that nothing writes.
+            cleared: they are zeros.
 
         Raises:
             ValueError: no bits or no words, or another number of words at the start.
@@ -245,7 +247,8 @@ class Module:
         if words and len(words) != depth:
             raise ValueError(f"{name}: {depth} words, {len(words)} at the start")
         taken = self._names.take(name)
-        item = Memory(self, taken, width, depth, self._noted(note), block, tuple(words))
+        counter = self._names.take(f"{taken}_number") if cleared else ""
+        item = Memory(self, taken, width, depth, self._noted(note), block, tuple(words), counter)
         net = Net(self, item.name, width)
         self._memory_nets[item] = net
         self._add(net, item)

@@ -95,7 +95,9 @@ class LocalArray:
         self._shared = len(writers) <= 1
         if self._shared:
             depth = self._threads << self._index
-            self._memory = m.memory(array.name, 8 * self._word, depth, note=note, block=True)
+            self._memory = m.memory(
+                array.name, 8 * self._word, depth, note=note, block=True, cleared=True
+            )
 
     def load(self, name: str, valid: Expr, go: Expr, tid: Expr, offset: Expr, width: int) -> Expr:
         """Reads `width` bits; they are there in the next cycle.
@@ -187,7 +189,9 @@ class LocalArray:
         """A thread's block RAM; the words that its ports read."""
         m, size = self._m, self._word
         title = f"{self._name}_{thread}" if self._threads > 1 else self._name
-        memory = m.memory(title, 8 * size, 1 << self._index, note=self._note, block=True)
+        memory = m.memory(
+            title, 8 * size, 1 << self._index, note=self._note, block=True, cleared=True
+        )
         found: list[Net] = []
         for port, mine in enumerate(chosen):
             name = f"{title}_port{port}"
