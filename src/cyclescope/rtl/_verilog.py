@@ -104,10 +104,10 @@ def _body(module: Module, alive: set[Item]) -> Iterator[str]:
                 for n, word in enumerate(item.words):
                     yield f"    {item.name}[{n}] = {const(word, item.width).text};"
                 yield "  end"
-            if n := item.cleared:
-                yield f"  integer {n};"
-                yield f"  initial for ({n} = 0; {n} < {item.depth}; {n} = {n} + 1)"
-                yield f"    {item.name}[{n}] = {const(0, item.width).text};"
+            if at := item.cleared:
+                yield f"  integer {at};"
+                yield f"  initial for ({at} = 0; {at} < {item.depth}; {at} = {at} + 1)"
+                yield f"    {item.name}[{at}] = {const(0, item.width).text};"
         else:
             yield from _instance(item)
     for item in module.items:

@@ -109,7 +109,7 @@ def _begin_array(ctx: Context, variable: Variable, array: Array, first: Value | 
 
 
 def _clear(ctx: Context, array: Array, kind: CType) -> None:
-    """Store zeros in an array, in words that each of its elements consists of."""
+    """Store zeros in an array, by words of which its elements consist."""
     where = ctx.shared.where
     element = size_of(innermost(kind), where)
     size = min(_WIDEST, element & -element)
