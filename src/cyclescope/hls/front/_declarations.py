@@ -29,6 +29,7 @@ from cyclescope.hls.front._pointees import store_pointer
 from cyclescope.hls.front._pointers import begin_view, give_view, is_object, is_view, point
 from cyclescope.hls.front._statics import declare_static
 from cyclescope.hls.front._structs import hold, on_wires, store_object, wires_of
+from cyclescope.hls.ir import Op
 
 if TYPE_CHECKING:
     from cyclescope.c import CType
@@ -79,12 +80,17 @@ def _declare_array(ctx: Context, variable: Variable) -> None:
         assert isinstance(given, Location)
         copy_object(ctx, place, given, variable.where)
     elif variable.init is not None:
-        initialise(ctx, place, 0, variable.init, variable.type)
+        initialise(ctx, place, variable.init)
 
 
-def initialise(ctx: Context, start: Location, offset: int, init: Expr | None, kind: CType) -> None:
-    """Give an object in memory, so far behind a place, the value that a declaration says."""
-    where = ctx.shared.where
+def initialise(ctx: Context, place: Location, init: Expr | None) -> None:
+    """Give an object in memory the value that a declaration says; None: zeros."""
+    where, kind = ctx.shared.where, place.type
+
+    def part(offset: int, kind: CType) -> Location:
+        at = ctx.b.op(Op.ADD, place.offset, ctx.b.const(64, offset), width=64, exact=True)
+        return Location(place.array, at, kind)
+
     if isinstance(kind, Array) and kind.extent is not None:
         if init is not None and not isinstance(init, InitList):
             raise ctx.refuse(where, "this initial value isn't supported; assign the elements")
@@ -94,15 +100,13 @@ def initialise(ctx: Context, start: Location, offset: int, init: Expr | None, ki
             raise refusal(Construct.INITIAL, Tool.HLS, where)
         for number in range(kind.extent):
             value = values[number] if number < len(values) else None
-            initialise(ctx, start, offset + number * size, value, kind.element)
+            initialise(ctx, part(number * size, kind.element), value)
         return
     if isinstance(kind, Struct) and (init is None or isinstance(init, InitList)):
         values = init.values if init is not None else ()
         for (name, sort), value in zip_longest(kind.fields, values[: len(kind.fields)]):
-            at = offset + field_offset(kind, name, where)
-            initialise(ctx, start, at, value, sort)
+            initialise(ctx, part(field_offset(kind, name, where), sort), value)
         return
-    place = Location(start.array, ctx.b.const(64, offset), kind)
     if is_view(kind) and init is not None:
         give_view(ctx, place, init, where)
         return
@@ -118,7 +122,7 @@ def initialise(ctx: Context, start: Location, offset: int, init: Expr | None, ki
         for field, value in zip(kind.fields, init.values if init is not None else (), strict=False):
             to = on_bits(ctx, place, field, where)
             if isinstance(to, Location) and isinstance(value, InitList):
-                initialise(ctx, start, offset + field.at // 8, value, field.type)
+                initialise(ctx, part(field.at // 8, field.type), value)
             else:
                 first = convert(ctx, rvalue(ctx, value), value.type, field.type, where)
                 write_object(ctx, to, first, where)

@@ -167,7 +167,7 @@ def _begin_declared(
             rvalue(ctx, declared.initializer)
         else:
             ctx.vars.starts.pop(declared.own)
-            initialise(ctx, Location(own, at.offset, kind), 0, declared.first, kind)
+            initialise(ctx, at, declared.first)
 
     counted(ctx, where, ctx.b.const(64, count), begin)
     _lead_to(ctx, variable, own)

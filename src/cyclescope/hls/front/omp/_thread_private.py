@@ -103,7 +103,7 @@ def _begin_array(ctx: Context, variable: Variable, array: Array, first: Value | 
     if first is None or ctx.most_threads == 1:
         copy()
     else:
-        as_written = partial(initialise, ctx, own, 0, variable.init, variable.type)
+        as_written = partial(initialise, ctx, own, variable.init)
         clear = partial(_clear, ctx, own.array, variable.type)
         branch(ctx, first, copy, as_written if variable.init is not None else clear)
 
