@@ -55,8 +55,6 @@ WAYS = [
 SMALL = {"DIM": "16"}  # of the examples
 ARGUMENTS = {"pi": ["960"]}
 LIMIT = 3_000_000
-# Reads words of local arrays that it has not written: zeros by the FPGA's configuration, no reset.
-CONFIGURED = {"unwritten_arrays"}
 # Sampling period, what happens when the region is full, its lines of 64 bytes (few of them are too
 # few), and bits of a line that the profiling unit writes.
 UNITS = [
@@ -269,6 +267,7 @@ def by_icarus(source: Path, teams: list[int], index: int) -> str:
 
 def main() -> int:
     from hls.dirty import dirty
+    from hls.test_programs import CONFIGURED
 
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")

@@ -29,6 +29,7 @@ def interpret(
     *,
     shuffle: random.Random | None = None,
     limit: int | None = None,
+    cleared: bool = False,
 ) -> dict[str, bytes]:
     """Run a region.
 
@@ -37,9 +38,11 @@ def interpret(
         arrays: contents of the external arrays.
         scalars: bits of the host's scalars, in the region's order.
         shuffle: take the operations of an iteration in a random order that operands and `after`
-            allow, threads too, and let effects that don't happen give garbage: what depends on
-            an order that nothing guarantees comes out wrong.
+            allow, threads too, and let effects that don't happen, and words of local arrays that
+            nothing has written, give garbage: what depends on an order that nothing guarantees, or
+            on zeros, comes out wrong.
         limit: iterations of all threads together, at most.
+        cleared: nevertheless, local arrays begin with zeros, as they do without `shuffle`.
 
     Returns:
         The contents of the external arrays afterwards.
@@ -47,7 +50,7 @@ def interpret(
     Raises:
         RunError: an access out of range, a deadlock, or more iterations than the limit.
     """
-    return Interpreter(region, arrays, scalars, shuffle, limit).run()
+    return Interpreter(region, arrays, scalars, shuffle, limit, cleared=cleared).run()
 
 
 class Interpreter:
@@ -60,14 +63,21 @@ class Interpreter:
         scalars: Sequence[int],
         shuffle: random.Random | None,
         limit: int | None,
+        *,
+        cleared: bool = True,
     ) -> None:
+        first = b"\0" if cleared or shuffle is None else bytes([_GARBAGE & 0xFF])
+
+        def begun(array: Array) -> bytearray:
+            return bytearray((b"\0" if array.zeroed else first) * (array.bytes or 0))
+
         self.region = region
         self.shuffle = shuffle
         self.limit = limit
         self.external = {
             a: bytearray(arrays[a.name]) for a in region.arrays if a.place is Place.EXTERNAL
         }
-        shared = {a: _begun(a) for a in region.arrays if a.place is Place.SHARED} | self.external
+        shared = {a: begun(a) for a in region.arrays if a.place is Place.SHARED} | self.external
         # Which thread holds each lock; which has come to each barrier, and how often it has opened.
         self.held: list[int | None] = [None] * len(region.locks)
         self.come: list[set[int]] = [set() for _ in region.barriers]
@@ -83,7 +93,7 @@ class Interpreter:
         exec(compile(text.source, "<region>", "exec"), namespace)  # noqa: S102 - our own text
         self.threads = []
         for thread in range(region.threads):
-            own = [shared[a] if a in shared else _begun(a) for a in region.arrays]
+            own = [shared[a] if a in shared else begun(a) for a in region.arrays]
             self.threads.append(namespace[text.names[region.root]](own, thread))
 
     def _text(self, scalars: Sequence[int]) -> InterpreterText:
@@ -171,12 +181,6 @@ class Interpreter:
             yield
         self.waits.pop(thread, None)
         self.progress += 1
-
-
-def _begun(array: Array) -> bytearray:
-    """A memory that nothing has written: block RAM may have anything then."""
-    size = array.bytes or 0
-    return bytearray(size) if array.zeroed else bytearray([_GARBAGE & 0xFF] * size)
 
 
 def _fast(operator: Callable[[float, float], float], width: int) -> Callable[[int, int], int]:
