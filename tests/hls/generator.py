@@ -501,9 +501,13 @@ class _Generator(Teams):
         if sums:
             clauses += f" reduction({r.choice('+^')}: {sums[0]})"
         mixed = self.name("r") if r.random() < 0.4 else ""
+        alone = self.seed // 6 % 2  # or an array of them
         if mixed:
             first = f"{self.expr(scope, 'uint32_t', 1)}, {self.expr(scope, 'uint64_t', 1)}"
-            self.say(indent, f"struct r0 {mixed} = {{{first}}};")
+            if alone:
+                self.say(indent, f"struct r0 {mixed} = {{{first}}};")
+            else:
+                self.say(indent, f"struct r0 {mixed}[3] = {{{{{first}}}, {{7, -5}}, {{{first}}}}};")
             clauses += f" reduction(mix: {mixed})"
         self.say(0, f"#pragma omp parallel{clauses}")
         self.say(indent, "{")
@@ -534,8 +538,9 @@ class _Generator(Teams):
             self.say(0, f"#pragma omp {('critical', 'atomic')[self.seed % 2]}")
             self.say(indent + 1, f"{sums[1]} += {self.expr(inner, 'uint32_t', 1)};")
         if mixed:
-            self.say(indent + 1, f"{mixed}.a += {self.expr(inner, 'uint32_t', 2)};")
-            self.say(indent + 1, f"{mixed}.b ^= {self.expr(inner, 'uint64_t', 2)};")
+            one = mixed if alone else f"{mixed}[me % 3]"
+            self.say(indent + 1, f"{one}.a += {self.expr(inner, 'uint32_t', 2)};")
+            self.say(indent + 1, f"{one}.b &= {self.expr(inner, 'uint64_t', 2)};")
         wide = [n for n, (_, count) in scope.locals.items() if count >= 8]
         if wide:
             name = r.choice(wide)
@@ -544,7 +549,9 @@ class _Generator(Teams):
         self.say(indent, "}")
         if mixed:
             value = self.name("v")
-            self.say(indent, f"uint64_t {value} = {mixed}.a * 31u + {mixed}.b;")
+            ones = [mixed] if alone else [f"{mixed}[{n}]" for n in range(3)]
+            total = " + ".join(f"{one}.a * 31u + {one}.b" for one in ones)
+            self.say(indent, f"uint64_t {value} = {total};")
             scope.variables[value] = "uint64_t"
 
     def kernel(self) -> Kernel:

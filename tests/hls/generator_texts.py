@@ -77,8 +77,8 @@ struct s1 { struct s0 p; int16_t q; double r; };
 struct s2 { uint16_t u; int32_t w[4]; struct s0 x; };
 struct s3 { float4 v; uint8_t n; };
 struct r0 { uint32_t a; uint64_t b; };
-#pragma omp declare reduction(mix : struct r0 : omp_out.a += omp_in.a, omp_out.b ^= omp_in.b) \\
-    initializer(omp_priv = {0, 0})
+#pragma omp declare reduction(mix : struct r0 : omp_out.a += omp_in.a, omp_out.b &= omp_in.b) \\
+    initializer(omp_priv = {0, -1})
 struct n0 { uint32_t v; struct n0 *next; const int32_t *more; };
 union u0 { uint64_t u; uint16_t h[4]; int32_t i; float f; };
 struct b0 { uint32_t a : 5; int32_t b : 11; uint64_t c : 37; uint8_t : 2; uint8_t d : 3;
