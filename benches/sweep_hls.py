@@ -53,6 +53,7 @@ WAYS = [
     ("random, in order", RANDOM, True),
 ]
 SMALL = {"DIM": "16"}  # of the examples
+SMALLEST = {"DIM": "8"}  # of those in Icarus
 ARGUMENTS = {"pi": ["960"]}
 LIMIT = 3_000_000
 # Sampling period, what happens when the region is full, its lines of 64 bytes (few of them are too
@@ -68,15 +69,17 @@ UNITS = [
 ]
 
 
-def runs(source: Path, teams: list[int]) -> Iterator[tuple[int, int, Program, Native]]:
+def runs(
+    source: Path, teams: list[int], defines: dict[str, str] = SMALL
+) -> Iterator[tuple[int, int, Program, Native]]:
     """For each team its number, its threads, the program for it, and that run natively.
 
     A program that says itself how many threads it wants has one team, the first.
     """
     arguments = ARGUMENTS.get(source.stem, [])
-    with Host(compile_c(source, defines=SMALL)) as host:
+    with Host(compile_c(source, defines=defines)) as host:
         for number, threads in enumerate(teams):
-            compiled = compile_c(source, threads=threads, defines=SMALL)
+            compiled = compile_c(source, threads=threads, defines=defines)
             if compiled.region.threads == threads or threads == teams[0]:
                 yield (
                     number,
@@ -217,7 +220,7 @@ def by_icarus(source: Path, teams: list[int], index: int) -> str:
     """Say where Icarus differs from Verilator, or from the native run."""
     found = []
     cycles = left_out = 0
-    for number, threads, compiled, native in runs(source, teams):
+    for number, threads, compiled, native in runs(source, teams, SMALLEST):
         _, memory, in_order = WAYS[(index + number) % len(WAYS)]
         for unit in (None, UnitOptions(source.name, period=64)):
             where = f"{threads} threads{', profiling unit' if unit else ''}"
