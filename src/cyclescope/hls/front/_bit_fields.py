@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cyclescope.c import Placed, Scalar, alignment_of
-from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._layout import width_of
-from cyclescope.hls.front._memory import load_from, store_to
+from cyclescope.hls.front._memory import inside, load_from, store_to
 from cyclescope.hls.ir import Op
 
 if TYPE_CHECKING:
     from cyclescope.c import Field, Range
-    from cyclescope.hls.front._context import Context
+    from cyclescope.hls.front._context import Context, Location
     from cyclescope.hls.ir import Value
 
 __all__ = ["OnBits", "fitted", "on_bits", "read_bits", "write_bits"]
@@ -52,7 +51,7 @@ def on_bits(ctx: Context, place: Location, field: Field, where: Range) -> Locati
         and not field.at % (8 * alignment_of(field.type))
         and (least == 8 * alignment_of(field.type))
     ):
-        return _part(ctx, place, field.at // 8, field)
+        return inside(ctx, place, field.at // 8, field.type)
     if not isinstance(field.type, Scalar):
         raise ctx.refuse(
             where, f"{field.name}, a {field.type}, lies where its numbers are not aligned; declare "
@@ -69,18 +68,8 @@ def on_bits(ctx: Context, place: Location, field: Field, where: Range) -> Locati
         width = 8
         words = range(field.at // 8, (field.at + bits - 1) // 8 + 1)
     kind = Scalar("uint", width)
-    found = [_at(ctx, place, number * width // 8, kind) for number in words]
+    found = [inside(ctx, place, number * width // 8, kind) for number in words]
     return OnBits(tuple(found), field.at - words[0] * width, bits, field.type)
-
-
-def _part(ctx: Context, place: Location, offset: int, field: Field) -> Location:
-    at = ctx.b.op(Op.ADD, place.offset, ctx.b.const(64, offset), width=64, exact=True)
-    return Location(place.array, at, field.type)
-
-
-def _at(ctx: Context, place: Location, offset: int, kind: Scalar) -> Location:
-    at = ctx.b.op(Op.ADD, place.offset, ctx.b.const(64, offset), width=64, exact=True)
-    return Location(place.array, at, kind)
 
 
 def read_bits(ctx: Context, place: OnBits) -> Value:

@@ -23,16 +23,14 @@ from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._dispatch import address, object_of, rvalue
 from cyclescope.hls.front._layout import field_offset, is_block, size_of, width_of
-from cyclescope.hls.front._memory import own_memory, store_to
+from cyclescope.hls.front._memory import inside, own_memory, store_to
 from cyclescope.hls.front._objects import write_object
 from cyclescope.hls.front._pointees import store_pointer
 from cyclescope.hls.front._pointers import begin_view, give_view, is_object, is_view, point
 from cyclescope.hls.front._statics import declare_static
 from cyclescope.hls.front._structs import hold, on_wires, store_object, wires_of
-from cyclescope.hls.ir import Op
 
 if TYPE_CHECKING:
-    from cyclescope.c import CType
     from cyclescope.hls.front._context import Context
 
 __all__ = ["declare", "initialise", "own_memory"]
@@ -86,11 +84,6 @@ def _declare_array(ctx: Context, variable: Variable) -> None:
 def initialise(ctx: Context, place: Location, init: Expr | None) -> None:
     """Give an object in memory the value that a declaration says; None: zeros."""
     where, kind = ctx.shared.where, place.type
-
-    def part(offset: int, kind: CType) -> Location:
-        at = ctx.b.op(Op.ADD, place.offset, ctx.b.const(64, offset), width=64, exact=True)
-        return Location(place.array, at, kind)
-
     if isinstance(kind, Array) and kind.extent is not None:
         if init is not None and not isinstance(init, InitList):
             raise ctx.refuse(where, "this initial value isn't supported; assign the elements")
@@ -100,12 +93,13 @@ def initialise(ctx: Context, place: Location, init: Expr | None) -> None:
             raise refusal(Construct.INITIAL, Tool.HLS, where)
         for number in range(kind.extent):
             value = values[number] if number < len(values) else None
-            initialise(ctx, part(number * size, kind.element), value)
+            initialise(ctx, inside(ctx, place, number * size, kind.element), value)
         return
     if isinstance(kind, Struct) and (init is None or isinstance(init, InitList)):
         values = init.values if init is not None else ()
         for (name, sort), value in zip_longest(kind.fields, values[: len(kind.fields)]):
-            initialise(ctx, part(field_offset(kind, name, where), sort), value)
+            offset = field_offset(kind, name, where)
+            initialise(ctx, inside(ctx, place, offset, sort), value)
         return
     if is_view(kind) and init is not None:
         give_view(ctx, place, init, where)
@@ -122,7 +116,7 @@ def initialise(ctx: Context, place: Location, init: Expr | None) -> None:
         for field, value in zip(kind.fields, init.values if init is not None else (), strict=False):
             to = on_bits(ctx, place, field, where)
             if isinstance(to, Location) and isinstance(value, InitList):
-                initialise(ctx, part(field.at // 8, field.type), value)
+                initialise(ctx, inside(ctx, place, field.at // 8, field.type), value)
             else:
                 first = convert(ctx, rvalue(ctx, value), value.type, field.type, where)
                 write_object(ctx, to, first, where)

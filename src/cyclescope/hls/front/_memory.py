@@ -12,10 +12,20 @@ from cyclescope.hls.front._layout import size_of
 from cyclescope.hls.ir import Array, Op, Place, Value
 
 if TYPE_CHECKING:
+    from cyclescope.c import CType
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.ir import Node
 
-__all__ = ["LEVELS", "STACK", "load_from", "memory_in", "new_array", "own_memory", "store_to"]
+__all__ = [
+    "LEVELS",
+    "STACK",
+    "inside",
+    "load_from",
+    "memory_in",
+    "new_array",
+    "own_memory",
+    "store_to",
+]
 
 
 LEVELS = 256
@@ -23,6 +33,12 @@ LEVELS = 256
 
 STACK = "stack"
 """The scope of an array that has an element for each level of calls of a function."""
+
+
+def inside(ctx: Context, place: Location, offset: int, kind: CType) -> Location:
+    """An object of a type, so many bytes behind the beginning of another one in memory."""
+    at = ctx.b.op(Op.ADD, place.offset, ctx.b.const(64, offset), width=64, exact=True)
+    return Location(place.array, at, kind)
 
 
 def load_from(ctx: Context, place: Location, width: int) -> Value:

@@ -44,7 +44,7 @@ from cyclescope.hls.front._dispatch import (
 )
 from cyclescope.hls.front._environment import outer, outer_field
 from cyclescope.hls.front._layout import field_offset, size_of
-from cyclescope.hls.front._memory import load_from, store_to
+from cyclescope.hls.front._memory import inside, load_from, store_to
 from cyclescope.hls.front._plans import planned
 from cyclescope.hls.front._pointees import pointed_from
 from cyclescope.hls.front._structs import (
@@ -298,9 +298,7 @@ def member_of(ctx: Context, place: Object, name: str, kind: CType, where: Range)
     if isinstance(place, OnWire) and isinstance(place.variable.type, Struct):
         return OnWire(field_variable(ctx, place.variable, name))
     if isinstance(place, Location) and isinstance(place.type, Struct):
-        offset = field_offset(place.type, name, where)
-        at = _plus(ctx, place.offset, ctx.b.const(64, offset))
-        return Location(place.array, at, kind)
+        return inside(ctx, place, field_offset(place.type, name, where), kind)
     if isinstance(place, Location) and isinstance(place.type, Placed):
         return on_bits(ctx, place, place.type.field(name), where)
     return None

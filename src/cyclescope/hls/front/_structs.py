@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 
 from cyclescope.c import Placed, Pointer, Struct, Variable
 from cyclescope.hls.front._choices import null, put_in_memory
-from cyclescope.hls.front._context import Location
 from cyclescope.hls.front._control import named
 from cyclescope.hls.front._layout import is_flat, leaves, width_of
-from cyclescope.hls.front._memory import load_from, store_to
+from cyclescope.hls.front._memory import inside, load_from, store_to
 from cyclescope.hls.ir import Op, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cyclescope.c import Range
-    from cyclescope.hls.front._context import Context
+    from cyclescope.hls.front._context import Context, Location
 
 __all__ = [
     "concatenated",
@@ -135,8 +134,7 @@ def field_of(ctx: Context, value: Value, kind: Struct, name: str, where: Range) 
 def _pieces(ctx: Context, place: Location, where: Range) -> Iterator[Location]:
     """The scalars and vectors of an object in memory, in a row."""
     for offset, leaf in leaves(place.type, where):
-        at = ctx.b.op(Op.ADD, place.offset, ctx.b.const(64, offset), width=64, exact=True)
-        yield Location(place.array, at, leaf)
+        yield inside(ctx, place, offset, leaf)
 
 
 def load_object(ctx: Context, place: Location, where: Range) -> Value:
