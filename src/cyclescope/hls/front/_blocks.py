@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cyclescope.c import Call, CType, Expr, Range
     from cyclescope.hls.front._context import Context
 
-__all__ = ["block_call", "copy_object"]
+__all__ = ["block_call", "clear_object", "copy_object"]
 
 _MOST_BYTES = 64  # of an access
 
@@ -50,6 +50,17 @@ def copy_object(ctx: Context, to: Location, given: Location, where: Range) -> No
         store_to(ctx, _access(ctx, to, number, unit, kind), value)
 
     counted(ctx, where, ctx.b.const(64, size_of(to.type, where) // unit), move)
+
+
+def clear_object(ctx: Context, place: Location, where: Range) -> None:
+    """Zeros in all of an object in memory."""
+    unit = min(alignment_of(place.type), _MOST_BYTES)
+    kind = Scalar("uint", 8 * unit)
+
+    def clear(number: Value) -> None:
+        store_to(ctx, _access(ctx, place, number, unit, kind), ctx.b.const(kind.bits, 0))
+
+    counted(ctx, where, ctx.b.const(64, size_of(place.type, where) // unit), clear)
 
 
 def block_call(ctx: Context, call: Call, name: str) -> OnWire | Location:

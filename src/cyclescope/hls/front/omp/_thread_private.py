@@ -6,34 +6,29 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cyclescope.c import Scalar
-from cyclescope.hls.front._blocks import copy_object
+from cyclescope.hls.front._blocks import clear_object, copy_object
 from cyclescope.hls.front._context import Location
-from cyclescope.hls.front._control import branch, counted
+from cyclescope.hls.front._control import branch
 from cyclescope.hls.front._conversions import convert
 from cyclescope.hls.front._declarations import initialise, own_memory
 from cyclescope.hls.front._dispatch import rvalue
 from cyclescope.hls.front._environment import outer
-from cyclescope.hls.front._layout import is_flat, size_of, width_of
-from cyclescope.hls.front._memory import store_to
+from cyclescope.hls.front._layout import is_flat, width_of
 from cyclescope.hls.front._scopes import in_text_order
 from cyclescope.hls.front._statics import check_own
 from cyclescope.hls.front._structs import held_value, hold, load_object, store_object
-from cyclescope.hls.front.omp._privatization import innermost, release_copy
+from cyclescope.hls.front.omp._privatization import release_copy
 from cyclescope.hls.front.omp._team import is_first
-from cyclescope.hls.ir import Op
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cyclescope.c import CType, Variable
+    from cyclescope.c import Variable
     from cyclescope.hls.front._context import Context
     from cyclescope.hls.front.omp._directives import Directive
     from cyclescope.hls.ir import Array, Value
 
 __all__ = ["thread_private"]
-
-_WIDEST = 8  # bytes of a store
 
 
 @contextmanager
@@ -104,22 +99,8 @@ def _begin_array(ctx: Context, variable: Variable, array: Array, first: Value | 
         copy()
     else:
         as_written = partial(initialise, ctx, own, variable.init)
-        clear = partial(_clear, ctx, own.array, variable.type)
+        clear = partial(clear_object, ctx, own, ctx.shared.where)
         branch(ctx, first, copy, as_written if variable.init is not None else clear)
-
-
-def _clear(ctx: Context, array: Array, kind: CType) -> None:
-    """Store zeros in an array, by words of which its elements consist."""
-    where = ctx.shared.where
-    element = size_of(innermost(kind), where)
-    size = min(_WIDEST, element & -element)
-    word = Scalar("uint", 8 * size)
-
-    def store(number: Value) -> None:
-        start = ctx.b.op(Op.MUL, number, ctx.b.const(64, size), width=64, exact=True)
-        store_to(ctx, Location(array, start, word), ctx.b.const(8 * size, 0))
-
-    counted(ctx, where, ctx.b.const(64, size_of(kind, where) // size), store)
 
 
 def _initial(ctx: Context, variable: Variable) -> Value:
