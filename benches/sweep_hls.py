@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-
 FAST = MemoryModel(controller=0, cas=0, rcd=0, rp=0, turnaround=0, refresh_interval=0)
 RANDOM = MemoryModel(seed=5, stall=50)
 WAYS = [

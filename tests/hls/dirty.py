@@ -16,7 +16,7 @@ _STATE = re.compile(
 
 
 def dirty(machine: Machine, seed: int = 1) -> Machine:
-    """The same with random bits in all that is not known at the start."""
+    """The same with random bits in all registers, and in block RAM that configuration clears."""
     rng = random.Random(seed)
     return replace(machine, sources={n: _begun(t, rng) for n, t in machine.sources.items()})
 
