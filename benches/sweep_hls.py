@@ -1,13 +1,14 @@
 """All programs in simulated hardware: every team, memory and order, against the native run.
 
-`python benches/sweep_hls.py [--threads 1,2,3,8] [--profile | --icarus] [--dirty] [NAME …]`. Prints
-a line a program and what is wrong; the exit status says whether something was. With --profile: with
-a profiling unit in the hardware, each program and team with another sampling period, whose trace
-must be what the bench sees in each cycle, and change no result. With --icarus: what `--rtl` writes,
-with and without a profiling unit, in another simulator, which must take the same cycles and leave
-the same memory; runs of more cycles than it does in a minute are left out. With --dirty: what a
-reset does not clear begins with random bits, block RAM, too (in Icarus unknown ones in any case).
-Generated programs: `random_hls.py --rtl`.
+`python benches/sweep_hls.py [--threads 1,2,3,8] [--profile | --icarus | --reset] [--dirty]
+[NAME …]`. Prints a line a program and what is wrong; the exit status says whether something was.
+With --profile: with a profiling unit in the hardware, each program and team with another sampling
+period, whose trace must be what the bench sees in each cycle, and change no result. With --icarus:
+what `--rtl` writes, with and without a profiling unit, in another simulator, which must take the
+same cycles and leave the same memory; runs of more cycles than it does in a minute are left out.
+With --reset: a reset comes at many moments, and the run behind the last one must be as one without,
+with its trace. With --dirty: what a reset does not clear begins with random bits, block RAM, too
+(in Icarus with unknown ones in any case). Generated programs: `random_hls.py --rtl`.
 """
 
 from __future__ import annotations
@@ -267,6 +268,37 @@ def by_icarus(source: Path, teams: list[int], index: int) -> str:
     return "; ".join(found) or f"right, {cycles} cycles, {left_out} runs left out"
 
 
+def interrupted(
+    source: Path, teams: list[int], index: int, began: Callable[[Machine], Machine]
+) -> str:
+    """Say where a run that follows a reset in the middle of another one differs."""
+    from hls.resets import with_resets
+
+    found, cycles = [], 0
+    for number, threads, compiled, native in runs(source, teams):
+        period, on_full, lines, width = UNITS[(index + number) % len(UNITS)]
+        unit = UnitOptions(source.name, period=period, on_full=on_full, line_bits=width)
+        _, memory, in_order = WAYS[(index + number) % len(WAYS)]
+        setup = set_up(
+            began(machine_of(compiled, unit=unit)),
+            native.inputs,
+            native.scalars,
+            memory=memory,
+            in_order=in_order,
+            cycle_limit=LIMIT,
+            trace_lines=lines,
+        )
+        try:
+            run, wrong = with_resets(setup, index)
+        except CyclescopeError as error:
+            found.append(f"{threads} threads: {error}")
+            continue
+        bad = [wrong] if wrong else differences(compiled, native.outputs, run.arrays)
+        found += [f"{threads} threads: {bad[0]}"] if bad else []
+        cycles += run.cycles
+    return "; ".join(found) or f"right, {cycles} cycles"
+
+
 def main() -> int:
     from hls.dirty import dirty
     from hls.test_programs import CONFIGURED
@@ -277,15 +309,18 @@ def main() -> int:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--profile", action="store_true")
     how.add_argument("--icarus", action="store_true")
+    how.add_argument("--reset", action="store_true")
     parser.add_argument("--dirty", action="store_true")
     chosen = parser.parse_args()
+    if chosen.icarus and chosen.dirty:
+        parser.error("Icarus begins with unknown bits: --dirty adds nothing")
     began = dirty if chosen.dirty else lambda machine: machine
     teams = [int(n) for n in chosen.threads.split(",")]
     bad = 0
     files = [*sorted((ROOT / "tests" / "hls" / "programs").glob("*.c"))]
     files += sorted((ROOT / "examples" / "hls").glob("*/*.c"))
     jobs = [f for f in files if not chosen.names or f.stem in chosen.names]
-    if chosen.dirty:
+    if chosen.dirty or chosen.reset:
         jobs = [f for f in jobs if f.stem not in CONFIGURED]
     for index, job in enumerate(jobs):
         started = time.monotonic()
@@ -294,6 +329,8 @@ def main() -> int:
                 said = profiled(job, teams, index, began)
             elif chosen.icarus:
                 said = by_icarus(job, teams, index)
+            elif chosen.reset:
+                said = interrupted(job, teams, index, began)
             else:
                 said = program(job, teams, began)
         except CyclescopeError as error:
