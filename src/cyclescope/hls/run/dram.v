@@ -232,7 +232,7 @@ module dram #(
       if (answers) head <= head + 1;
     end
     if (answers) readdata <= answer[head];
-    if (accept && write) begin
+    if (accept && write && !reset) begin
       for (i = 0; i < 8; i = i + 1) mask[64*i +: 64] = bytes[byteenable[8*i +: 8]];
       lines[place] <= (lines[place] & ~mask) | (writedata & mask);
     end
