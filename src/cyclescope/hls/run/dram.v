@@ -101,7 +101,7 @@ module dram #(
   wire room = !refreshing && bus_now <= now + (queued ? cas + rcd + rp : 24);
   assign waitrequest = stalled || refreshing || under_way >= 48
     || (queued ? held >= (window < 16 ? window[4:0] : 5'd16) : !room || !may);
-  wire accept = (read || write) && !waitrequest;
+  wire accept = (read || write) && !waitrequest && !reset;
 
   // The request that is issued: the one that comes in, or one of those that wait.
   reg [3:0] chosen;
@@ -232,7 +232,7 @@ module dram #(
       if (answers) head <= head + 1;
     end
     if (answers) readdata <= answer[head];
-    if (accept && write && !reset) begin
+    if (accept && write) begin
       for (i = 0; i < 8; i = i + 1) mask[64*i +: 64] = bytes[byteenable[8*i +: 8]];
       lines[place] <= (lines[place] & ~mask) | (writedata & mask);
     end
