@@ -162,6 +162,12 @@ def traced(machine: Machine, run: HardwareRun) -> Traced:
     return Traced(bad, profile.cycles, bool(full), bool(busy))
 
 
+def unit_for(source: Path, number: int) -> tuple[UnitOptions, int]:
+    """A profiling unit, another for each number in turn, and the lines of its region."""
+    period, on_full, lines, width = UNITS[number % len(UNITS)]
+    return UnitOptions(source.name, period=period, on_full=on_full, line_bits=width), lines
+
+
 def profiled(
     source: Path, teams: list[int], index: int, began: Callable[[Machine], Machine]
 ) -> str:
@@ -169,11 +175,10 @@ def profiled(
     found = []
     cycles = full = unsure = 0
     for number, threads, compiled, native in runs(source, teams):
-        period, on_full, lines, width = UNITS[(index + 2 * number) % len(UNITS)]
-        unit = UnitOptions(source.name, period=period, on_full=on_full, line_bits=width)
+        unit, lines = unit_for(source, index + 2 * number)
         machine = began(machine_of(compiled, unit=unit))
         for name, memory, in_order in (WAYS[1], WAYS[2]):
-            where = f"{threads} threads, {name}, a sample every {period}"
+            where = f"{threads} threads, {name}, a sample every {unit.period}"
             try:
                 run = run_setup(
                     set_up(
@@ -276,8 +281,7 @@ def interrupted(
 
     found, cycles = [], 0
     for number, threads, compiled, native in runs(source, teams):
-        period, on_full, lines, width = UNITS[(index + number) % len(UNITS)]
-        unit = UnitOptions(source.name, period=period, on_full=on_full, line_bits=width)
+        unit, lines = unit_for(source, index + number)
         _, memory, in_order = WAYS[(index + number) % len(WAYS)]
         setup = set_up(
             began(machine_of(compiled, unit=unit)),
